@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The folder from which Open MPI loads components: what ompi_info says, or what the user wants.
+AC_DEFUN([GOAL_OPENMPI_DIR], [
+	AC_ARG_WITH([component-dir],
+		[AS_HELP_STRING([--with-component-dir=DIR],
+				[where the components are installed (default: what ompi_info --path pkglibdir says)])],
+		[], [with_component_dir=])
+	AS_CASE([$with_component_dir],
+		[yes|no], [AC_MSG_ERROR([--with-component-dir wants a folder, as in --with-component-dir=/usr/local/lib/openmpi])])
+	goal_pkglibdir=
+	componentdir=$with_component_dir
+	AS_IF([test "x$MPICC" != x], [
+		AC_MSG_CHECKING([where Open MPI looks for components])
+		goal_pkglibdir=`$OMPI_INFO --parsable --path pkglibdir 2>/dev/null |
+			$SED -n 's/^path:pkglibdir://p'`
+		AC_MSG_RESULT([${goal_pkglibdir:-unknown}])
+		AS_IF([test "x$componentdir" = x], [componentdir=$goal_pkglibdir])
+		AS_IF([test "x$componentdir" = x],
+		      [AC_MSG_ERROR([$OMPI_INFO --parsable --path pkglibdir does not say where components belong: name the folder with --with-component-dir=DIR])])
+	])
+	OMPI_PKGLIBDIR=$goal_pkglibdir
+	AC_SUBST([OMPI_PKGLIBDIR])
+	AC_SUBST([componentdir])
+])

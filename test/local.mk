@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The scripts of test/. Those that a person calls: demo, check, matrix.
+
+EXTRA_DIST += \
+	%D%/config.sh.in \
+	%D%/local.mk
