@@ -3,6 +3,16 @@
 
 core_sources = \
 	%D%/core/core.h \
+	%D%/core/match.c \
+	%D%/core/pump.c \
+	%D%/core/reduce.h \
+	%D%/core/reduce_fp.c \
+	%D%/core/reduce_host.c \
+	%D%/core/reduce_int.c \
+	%D%/core/run.c \
+	%D%/core/segment.c \
+	%D%/core/types.c \
+	%D%/core/verify.c \
 	%D%/uapi/espgoal.h
 
 EXTRA_DIST += \
