@@ -23,7 +23,18 @@ graph_sources = \
 	%D%/graph/sort.c \
 	%D%/include/internal/schedule.h
 
-collectives_sources =
+collectives_sources = \
+	%D%/collectives/barrier.c \
+	%D%/collectives/bcast.c \
+	%D%/collectives/doubling.h \
+	%D%/collectives/draft.c \
+	%D%/collectives/draft.h \
+	%D%/collectives/gather.c \
+	%D%/collectives/name.c \
+	%D%/collectives/neighbor.c \
+	%D%/collectives/node.c \
+	%D%/collectives/node.h \
+	%D%/collectives/tree.h
 
 engine_sources =
 
