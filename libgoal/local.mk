@@ -17,10 +17,17 @@ graph_sources = \
 	%D%/graph/error.c \
 	%D%/graph/graph.c \
 	%D%/graph/graph.h \
+	%D%/graph/label.c \
 	%D%/graph/ops.c \
 	%D%/graph/order.c \
+	%D%/graph/program.c \
+	%D%/graph/program.h \
+	%D%/graph/read.c \
+	%D%/graph/scan.c \
 	%D%/graph/schedule.c \
 	%D%/graph/sort.c \
+	%D%/graph/text.h \
+	%D%/graph/write.c \
 	%D%/include/internal/schedule.h
 
 collectives_sources = \
@@ -36,7 +43,9 @@ collectives_sources = \
 	%D%/collectives/node.h \
 	%D%/collectives/tree.h
 
-engine_sources =
+engine_sources = \
+	%D%/engine/schedule_read.c \
+	%D%/engine/verified.h
 
 libgoal_sources = $(graph_sources) $(collectives_sources) $(engine_sources) $(core_sources)
 
