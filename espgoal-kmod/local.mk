@@ -16,4 +16,9 @@ core_sources = \
 	%D%/uapi/espgoal.h
 
 EXTRA_DIST += \
+	%D%/Kbuild \
+	%D%/Makefile \
+	%D%/linux/env.h \
+	%D%/linux/env_run.h \
+	%D%/linux/main.c \
 	%D%/local.mk

@@ -3,4 +3,5 @@
 
 EXTRA_DIST += \
 	%D%/config.sh.in \
+	%D%/kbuild \
 	%D%/local.mk

@@ -12,6 +12,11 @@
 #include "core.h"
 #include "env_run.h"
 
+/* For sparse, which knows them in a kernel: the function is entered with the lock held. */
+#ifndef __releases
+#define __releases(lock)
+#endif
+
 static inline void push(struct core_run *r, u32 i)
 {
 	r->queue[r->qtail++] = i;
@@ -156,7 +161,7 @@ static void drop_arrived(struct core_run *r)
  * Let @r advance as far as it can. The lock is held on entry and released on return, and the
  * caller has set pumping. Do not touch the run afterwards.
  */
-static void drain(struct core_run *r)
+static void drain(struct core_run *r) __releases(r)
 {
 	while (r->qhead != r->qtail && likely(!r->dead))
 		step(r, r->queue[r->qhead++]);
@@ -177,7 +182,7 @@ static void drain(struct core_run *r)
 }
 
 /* Pump, unless somebody does. The lock is held on entry and released on return. */
-static inline void go(struct core_run *r)
+static inline void go(struct core_run *r) __releases(r)
 {
 	if (r->pumping) {
 		env_run_unlock(r);

@@ -13,31 +13,33 @@ typedef void reduce_fn(const void *in, void *inout, u64 count);
 
 /*
  * User memory may lie anywhere, and what is in it was written as whatever the user likes: elements
- * are accessed as types without alignment that may alias. The pieces of constant length let
+ * are accessed through a packed structure that may alias. The pieces of constant length let
  * the compiler vectorise at -O2 already, where it takes no loop of unknown length.
  */
 #define REDUCE_PIECE 64
 
-#define REDUCE_LOOP(name, elem, result)                                       \
-	static void name(const void *in, void *inout, u64 count)              \
-	{                                                                     \
-		typedef elem __attribute__((aligned(1), may_alias)) any_elem; \
-		const any_elem *restrict x = in;                              \
-		any_elem *restrict y = inout;                                 \
-		u64 i;                                                        \
-                                                                              \
-		for (; count >= REDUCE_PIECE; count -= REDUCE_PIECE) {        \
-			for (i = 0; i < REDUCE_PIECE; i++) {                  \
-				const elem a = x[i], b = y[i];                \
-				y[i] = (result);                              \
-			}                                                     \
-			x += REDUCE_PIECE;                                    \
-			y += REDUCE_PIECE;                                    \
-		}                                                             \
-		for (i = 0; i < count; i++) {                                 \
-			const elem a = x[i], b = y[i];                        \
-			y[i] = (result);                                      \
-		}                                                             \
+#define REDUCE_LOOP(name, elem, result)                                            \
+	static void name(const void *restrict in, void *restrict inout, u64 count) \
+	{                                                                          \
+		struct __attribute__((packed, may_alias)) any {                    \
+			elem value;                                                \
+		};                                                                 \
+		const struct any *x = in;                                          \
+		struct any *y = inout;                                             \
+		u64 i;                                                             \
+                                                                                   \
+		for (; count >= REDUCE_PIECE; count -= REDUCE_PIECE) {             \
+			for (i = 0; i < REDUCE_PIECE; i++) {                       \
+				const elem a = x[i].value, b = y[i].value;         \
+				y[i].value = (result);                             \
+			}                                                          \
+			x += REDUCE_PIECE;                                         \
+			y += REDUCE_PIECE;                                         \
+		}                                                                  \
+		for (i = 0; i < count; i++) {                                      \
+			const elem a = x[i].value, b = y[i].value;                 \
+			y[i].value = (result);                                     \
+		}                                                                  \
 	}
 
 /*
