@@ -3,5 +3,5 @@
 
 EXTRA_DIST += \
 	%D%/config.sh.in \
-	%D%/kbuild \
+	%D%/kbuild/run \
 	%D%/local.mk
