@@ -20,7 +20,8 @@ AC_DEFUN([GOAL_KERNEL], [
 		], [
 			AS_IF([test -f "$with_kernel_headers/Makefile"],
 			      [KDIR=$with_kernel_headers],
-			      [AC_MSG_ERROR([$with_kernel_headers holds no kernel build: name a folder such as /lib/modules/VERSION/build])])
+			      [AC_MSG_RESULT([none])
+			       AC_MSG_ERROR([$with_kernel_headers holds no kernel build: name a folder such as /lib/modules/VERSION/build])])
 		])
 	AC_MSG_RESULT([${KDIR:-none}])
 	AS_IF([test "x$KDIR" = x],

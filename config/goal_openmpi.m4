@@ -21,8 +21,10 @@ AC_DEFUN([GOAL_OPENMPI], [
 		      [AC_MSG_ERROR([Open MPI's mpicc and ompi_info are not in $goal_path: install libopenmpi-dev and openmpi-bin, or name another Open MPI with --with-openmpi=PREFIX, or go without with --without-openmpi])])
 
 		AC_MSG_CHECKING([how $MPICC compiles])
-		goal_flags=`$MPICC --showme:compile 2>/dev/null` ||
+		AS_IF([goal_flags=`$MPICC --showme:compile 2>/dev/null`], [], [
+			AC_MSG_RESULT([no answer])
 			AC_MSG_ERROR([$MPICC is not Open MPI's (it does not know --showme): install libopenmpi-dev, or name Open MPI with --with-openmpi=PREFIX])
+		])
 		# As system headers, so that our warnings do not fire in them.
 		for goal_flag in $goal_flags; do
 			AS_CASE([$goal_flag],
@@ -32,8 +34,10 @@ AC_DEFUN([GOAL_OPENMPI], [
 		AC_MSG_RESULT([$MPI_CPPFLAGS])
 
 		AC_MSG_CHECKING([how $MPICC links])
-		MPI_LIBS=`$MPICC --showme:link 2>/dev/null` ||
+		AS_IF([MPI_LIBS=`$MPICC --showme:link 2>/dev/null`], [], [
+			AC_MSG_RESULT([no answer])
 			AC_MSG_ERROR([$MPICC --showme:link fails: install libopenmpi-dev anew])
+		])
 		AC_MSG_RESULT([$MPI_LIBS])
 
 		AC_MSG_CHECKING([the version of Open MPI])

@@ -62,7 +62,7 @@ lib_LTLIBRARIES += %D%/libgoal.la
 %C%_libgoal_la_SOURCES = $(libgoal_sources)
 %C%_libgoal_la_CPPFLAGS = $(libgoal_cppflags)
 %C%_libgoal_la_CFLAGS = $(libgoal_cflags)
-%C%_libgoal_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs
+%C%_libgoal_la_LDFLAGS = -version-info 0:0:0
 %C%_libgoal_la_LIBADD = $(libgoal_libs)
 
 check_LTLIBRARIES += %D%/libgoal_asan.la

@@ -24,7 +24,12 @@ clean-local: clean-fuzz
 clean-fuzz:
 	rm -rf %D%/obj $(fuzz_targets)
 
-.PHONY: fuzz clean-fuzz
+print-fuzz-targets:
+if GOAL_FUZZ
+	@echo $(fuzz_targets)
+endif
+
+.PHONY: fuzz clean-fuzz print-fuzz-targets
 
 EXTRA_DIST += \
 	%D%/local.mk
