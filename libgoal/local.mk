@@ -31,16 +31,35 @@ graph_sources = \
 	%D%/include/internal/schedule.h
 
 collectives_sources = \
+	%D%/collectives/allgather.c \
+	%D%/collectives/allgatherv.c \
+	%D%/collectives/allreduce.c \
+	%D%/collectives/alltoall.c \
+	%D%/collectives/alltoall.h \
+	%D%/collectives/alltoall_bruck.c \
+	%D%/collectives/alltoallv.c \
 	%D%/collectives/barrier.c \
 	%D%/collectives/bcast.c \
 	%D%/collectives/doubling.h \
 	%D%/collectives/draft.c \
 	%D%/collectives/draft.h \
+	%D%/collectives/exscan.c \
+	%D%/collectives/fold.c \
+	%D%/collectives/fold.h \
 	%D%/collectives/gather.c \
+	%D%/collectives/gatherv.c \
 	%D%/collectives/name.c \
 	%D%/collectives/neighbor.c \
 	%D%/collectives/node.c \
 	%D%/collectives/node.h \
+	%D%/collectives/reduce.c \
+	%D%/collectives/reduce_scatter.c \
+	%D%/collectives/reduce_scatter.h \
+	%D%/collectives/reduce_scatter_block.c \
+	%D%/collectives/scan.c \
+	%D%/collectives/scan.h \
+	%D%/collectives/scatter.c \
+	%D%/collectives/scatterv.c \
 	%D%/collectives/tree.h
 
 engine_sources = \

@@ -67,11 +67,31 @@ int64_t draft_copy(struct draft *d, struct place dst, struct place src, uint64_t
 	return added(d, goal_copy(d->graph, dst.buf, dst.off, src.buf, src.off, len));
 }
 
+int64_t draft_copy_block(struct draft *d, struct place dst, uint64_t room, struct place src,
+			 uint64_t len)
+{
+	if (len > room)
+		draft_fail(d, -EMSGSIZE);
+	return draft_copy(d, dst, src, len);
+}
+
 int64_t draft_nop(struct draft *d)
 {
 	if (d->err)
 		return DRAFT_NONE;
 	return added(d, goal_nop(d->graph));
+}
+
+int64_t draft_join(struct draft *d, int64_t first, uint64_t n)
+{
+	int64_t join;
+
+	if (n == 1)
+		return first;
+	join = draft_nop(d);
+	for (uint64_t i = 0; i < n && !d->err; i++)
+		draft_after(d, join, first + (int64_t)i);
+	return join;
 }
 
 int64_t draft_reduce(struct draft *d, struct place dst, struct place src, uint64_t count,

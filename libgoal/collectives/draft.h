@@ -62,7 +62,12 @@ int64_t draft_send(struct draft *d, struct place src, uint64_t len, uint32_t pee
 int64_t draft_recv(struct draft *d, struct place dst, uint64_t len, uint32_t peer, uint32_t tag);
 /* Without bytes, or from a place to itself, there is nothing to do: DRAFT_NONE. */
 int64_t draft_copy(struct draft *d, struct place dst, struct place src, uint64_t len);
+/* This rank's block for itself: @len bytes into a block of @room; -EMSGSIZE: it is too small. */
+int64_t draft_copy_block(struct draft *d, struct place dst, uint64_t room, struct place src,
+			 uint64_t len);
 int64_t draft_nop(struct draft *d);
+/* One operation that has finished when the @n (at least 1) from @first on have. */
+int64_t draft_join(struct draft *d, int64_t first, uint64_t n);
 /* dst = src op dst, as goal_reduce(). */
 int64_t draft_reduce(struct draft *d, struct place dst, struct place src, uint64_t count,
 		     const struct goal_reduction *how);

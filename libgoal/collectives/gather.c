@@ -34,20 +34,12 @@ static void gather_linear(struct draft *d, const struct goal_comm *c, int64_t ro
 		draft_copy(d, at(GOAL_BUF_RECV, c->rank * bytes), at(GOAL_BUF_SEND, 0), bytes);
 }
 
-/* Blocks of the subtree at number @v, @n of them, that come before the wrap. */
-static uint64_t before_wrap(const struct tree_place *t, uint64_t v, uint64_t n)
-{
-	uint64_t last = t->size - t->root; /* the first number behind the last rank */
-
-	return v < last && v + n > last ? last - v : n;
-}
-
 static void gather_binomial(struct draft *d, const struct goal_comm *c, uint32_t root,
 			    uint64_t bytes, bool in_place)
 {
 	struct tree_place t = tree_place_of(c->rank, c->size, root);
 	uint64_t n = tree_ranks(&t, t.v, t.span);
-	uint64_t first = before_wrap(&t, t.v, n);
+	uint64_t first = tree_before_wrap(&t, t.v, n);
 	struct place own = at(GOAL_BUF_SEND, 0);
 	int64_t ready[33]; /* one receive for each power of two, and the copy */
 	uint32_t nready = 0;
@@ -56,7 +48,7 @@ static void gather_binomial(struct draft *d, const struct goal_comm *c, uint32_t
 	if (t.v == 0) {
 		for (uint64_t m = 1; m < t.span; m *= 2) {
 			uint64_t child = tree_ranks(&t, m, m);
-			uint64_t part = before_wrap(&t, m, child);
+			uint64_t part = tree_before_wrap(&t, m, child);
 
 			draft_recv(d, at(GOAL_BUF_RECV, tree_rank(&t, m) * bytes), part * bytes,
 				   tree_child(&t, m), 0);

@@ -47,12 +47,8 @@ static void check_neighbors(struct draft *d, const struct goal_comm *c,
 static void copy_edge(struct draft *d, const struct edge_blocks *send, uint32_t out,
 		      const struct edge_blocks *recv, uint32_t in)
 {
-	uint64_t bytes = edge_bytes(send, out);
-
-	if (bytes > edge_bytes(recv, in))
-		draft_fail(d, -EMSGSIZE);
-	draft_copy(d, at(GOAL_BUF_RECV, edge_off(recv, in)), at(GOAL_BUF_SEND, edge_off(send, out)),
-		   bytes);
+	draft_copy_block(d, at(GOAL_BUF_RECV, edge_off(recv, in)), edge_bytes(recv, in),
+			 at(GOAL_BUF_SEND, edge_off(send, out)), edge_bytes(send, out));
 }
 
 /* Edges from this rank to itself; those out and those in must be as many. */

@@ -54,6 +54,17 @@ static inline uint64_t tree_ranks(const struct tree_place *t, uint64_t v, uint64
 	return v + span <= t->size ? span : t->size - v;
 }
 
+/*
+ * Of the @n blocks from number @v on, in order of ranks counted from the root, those that come
+ * before the wrap from the last rank to rank 0.
+ */
+static inline uint64_t tree_before_wrap(const struct tree_place *t, uint64_t v, uint64_t n)
+{
+	uint64_t wrap = t->size - t->root; /* the number of rank 0 */
+
+	return v < wrap && v + n > wrap ? wrap - v : n;
+}
+
 /* bcast.c: spread RECV over the tree; the root's data are there when @ready has finished. */
 void bcast_binomial(struct draft *d, const struct goal_comm *c, uint32_t root, uint64_t bytes,
 		    int64_t ready, uint32_t tag);
