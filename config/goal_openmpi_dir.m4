@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The folder from which Open MPI loads components: what ompi_info says, or what the user wants.
+# The folders from which Open MPI loads components and help texts: what ompi_info says, or what the
+# user wants (then the help texts go below our own prefix, whose folder the component knows).
 AC_DEFUN([GOAL_OPENMPI_DIR], [
 	AC_ARG_WITH([component-dir],
 		[AS_HELP_STRING([--with-component-dir=DIR],
@@ -19,6 +20,15 @@ AC_DEFUN([GOAL_OPENMPI_DIR], [
 		      [AC_MSG_ERROR([$OMPI_INFO --parsable --path pkglibdir does not say where components belong: name the folder with --with-component-dir=DIR])])
 	])
 	OMPI_PKGLIBDIR=$goal_pkglibdir
+	ompihelpdir='${datadir}/openmpi'
+	AS_IF([test "x$MPICC" != x && test "x$with_component_dir" = x], [
+		AC_MSG_CHECKING([where Open MPI looks for help texts])
+		goal_pkgdatadir=`$OMPI_INFO --parsable --path pkgdatadir 2>/dev/null |
+			$SED -n 's/^path:pkgdatadir://p'`
+		AC_MSG_RESULT([${goal_pkgdatadir:-unknown}])
+		AS_IF([test "x$goal_pkgdatadir" != x], [ompihelpdir=$goal_pkgdatadir])
+	])
+	AC_SUBST([ompihelpdir])
 	AC_SUBST([OMPI_PKGLIBDIR])
 	AC_SUBST([componentdir])
 ])

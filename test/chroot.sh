@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # Debian in a folder, for test/matrix and test/fresh. Sourced after test/lib.sh, by a script that
 # has called private_mounts first: whatever is mounted, and every process started, is gone when
 # that script ends, however it ends.

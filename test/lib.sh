@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # What the scripts of test/ share: packages, the build, running and counting stages. Sourced; the
 # sourcing script has set `root`, the top of the source tree.
 
