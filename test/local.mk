@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	%D%/build/exports \
 	%D%/build/install \
 	%D%/build/options.sh \
+	%D%/build/parameters \
 	%D%/build/refusals \
 	%D%/check \
 	%D%/chroot.sh \
