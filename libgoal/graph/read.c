@@ -219,7 +219,7 @@ static int add_operation(struct reader *r, struct statement *st)
 	int64_t op;
 	int err;
 
-	/* All memory first: a statement is added as a whole or not at all. */
+	/* Memory for the attribute first, so that no operation is without one. */
 	err = graph_reserve((void **)&g->attr, &g->attr_room, g->nattr, 1, GOAL_MAX_OPS,
 			    sizeof(*g->attr));
 	if (err)

@@ -23,6 +23,37 @@ unit_tests =
 if GOAL_CMOCKA
 # One block a program, alphabetic.
 
+unit_tests += %D%/graph_compile
+%C%_graph_compile_CPPFLAGS = $(unit_cppflags)
+%C%_graph_compile_CFLAGS = $(unit_cflags)
+%C%_graph_compile_LDADD = $(unit_libs)
+
+unit_tests += %D%/graph_memory
+%C%_graph_memory_CPPFLAGS = $(unit_cppflags)
+%C%_graph_memory_CFLAGS = $(unit_cflags)
+%C%_graph_memory_LDADD = $(unit_libs)
+%C%_graph_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
+unit_tests += %D%/graph_ops
+%C%_graph_ops_CPPFLAGS = $(unit_cppflags)
+%C%_graph_ops_CFLAGS = $(unit_cflags)
+%C%_graph_ops_LDADD = $(unit_libs)
+
+unit_tests += %D%/schedule_read
+%C%_schedule_read_CPPFLAGS = $(unit_cppflags)
+%C%_schedule_read_CFLAGS = $(unit_cflags)
+%C%_schedule_read_LDADD = $(unit_libs)
+
+unit_tests += %D%/text_read
+%C%_text_read_CPPFLAGS = $(unit_cppflags)
+%C%_text_read_CFLAGS = $(unit_cflags)
+%C%_text_read_LDADD = $(unit_libs)
+
+unit_tests += %D%/text_write
+%C%_text_write_CPPFLAGS = $(unit_cppflags)
+%C%_text_write_CFLAGS = $(unit_cflags)
+%C%_text_write_LDADD = $(unit_libs)
+
 endif
 
 check_PROGRAMS += $(unit_tests)
