@@ -292,11 +292,11 @@ static void add_integers(void)
 	ADD(MPI_UINT16_T, KIND_INT, uint16_t, u16);
 	ADD(MPI_UINT32_T, KIND_INT, uint32_t, u32);
 	ADD(MPI_UINT64_T, KIND_INT, uint64_t, u64);
-	ADD(MPI_INTEGER, KIND_INT, int, i32);
-	ADD(MPI_INTEGER1, KIND_INT, int8_t, i8);
-	ADD(MPI_INTEGER2, KIND_INT, int16_t, i16);
-	ADD(MPI_INTEGER4, KIND_INT, int32_t, i32);
-	ADD(MPI_INTEGER8, KIND_INT, int64_t, i64);
+	ADD(MPI_INTEGER, KIND_FINT, int, i32);
+	ADD(MPI_INTEGER1, KIND_FINT, int8_t, i8);
+	ADD(MPI_INTEGER2, KIND_FINT, int16_t, i16);
+	ADD(MPI_INTEGER4, KIND_FINT, int32_t, i32);
+	ADD(MPI_INTEGER8, KIND_FINT, int64_t, i64);
 	ADD(MPI_AINT, KIND_AINT, MPI_Aint, i64);
 	ADD(MPI_OFFSET, KIND_AINT, MPI_Offset, i64);
 	ADD(MPI_COUNT, KIND_AINT, MPI_Count, i64);
@@ -429,6 +429,7 @@ bool arith_valid(const struct arith_type *t, enum op op)
 	switch (t->kind) {
 	case KIND_INT:
 		return op < OP_MAXLOC;
+	case KIND_FINT:
 	case KIND_AINT:
 		return op < OP_LAND || (op >= OP_BAND && op <= OP_BXOR);
 	case KIND_REAL:

@@ -9,8 +9,9 @@
 #include "check.h"
 
 enum kind {
-	KIND_INT,  /* signed and unsigned C and Fortran integers */
-	KIND_AINT, /* MPI_AINT, MPI_OFFSET, MPI_COUNT: arithmetic and bits */
+	KIND_INT,  /* signed and unsigned C integers */
+	KIND_FINT, /* Fortran integers: not logical */
+	KIND_AINT, /* MPI_AINT, MPI_OFFSET, MPI_COUNT: not logical either */
 	KIND_REAL,
 	KIND_COMPLEX,
 	KIND_LOGICAL,
