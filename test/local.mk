@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	%D%/build/refusals \
 	%D%/check \
 	%D%/chroot.sh \
+	%D%/demo \
 	%D%/fresh \
 	%D%/lib.sh \
 	%D%/local.mk \
