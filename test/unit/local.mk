@@ -18,10 +18,36 @@ unit_libs = libgoal/libgoal_asan.la $(CMOCKA_LIBS)
 tsan_cflags = $(AM_CFLAGS) $(GOAL_CORE_CFLAGS) $(TSAN_CFLAGS) -pthread
 tsan_libs = libgoal/libgoal_tsan.la $(CMOCKA_LIBS)
 
+# The core once more, in a home of the tests' own, for the tests of the core (core_*).
+core_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/home \
+	-I$(top_srcdir)/espgoal-kmod/uapi -I$(top_srcdir)/espgoal-kmod/core $(CMOCKA_CFLAGS)
+core_libs = %D%/libhome_asan.la $(CMOCKA_LIBS) -lpthread -lm
+home_sources = \
+	%D%/home/build.c \
+	%D%/home/build.h \
+	%D%/home/env.h \
+	%D%/home/env_run.h \
+	%D%/home/exec.c \
+	%D%/home/exec.h \
+	%D%/home/home.h \
+	%D%/home/random.h \
+	%D%/home/world.c \
+	%D%/home/world.h
+
 unit_tests =
 
 if GOAL_CMOCKA
+check_LTLIBRARIES += %D%/libhome_asan.la
+%C%_libhome_asan_la_SOURCES = $(core_sources) $(home_sources)
+%C%_libhome_asan_la_CPPFLAGS = $(core_cppflags)
+%C%_libhome_asan_la_CFLAGS = $(unit_cflags)
+
 # One block a program, alphabetic.
+
+unit_tests += %D%/core_random
+%C%_core_random_CPPFLAGS = $(core_cppflags)
+%C%_core_random_CFLAGS = $(unit_cflags)
+%C%_core_random_LDADD = $(core_libs)
 
 unit_tests += %D%/graph_compile
 %C%_graph_compile_CPPFLAGS = $(unit_cppflags)
