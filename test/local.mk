@@ -5,6 +5,8 @@ EXTRA_DIST += \
 	%D%/build/distcheck \
 	%D%/build/exports \
 	%D%/build/install \
+	%D%/build/installed \
+	%D%/build/installed.c \
 	%D%/build/options.sh \
 	%D%/build/parameters \
 	%D%/build/refusals \
@@ -23,3 +25,7 @@ EXTRA_DIST += \
 	%D%/style/manpages \
 	%D%/style/scripts \
 	%D%/style/words
+
+installcheck-local:
+	bash $(srcdir)/%D%/build/installed -b .
+.PHONY: installcheck-local
