@@ -44,6 +44,58 @@ check_LTLIBRARIES += %D%/libhome_asan.la
 
 # One block a program, alphabetic.
 
+# All ranks' schedules in one process, for the coll_* tests.
+check_LTLIBRARIES += %D%/libcoll_world.la
+%C%_libcoll_world_la_SOURCES = \
+	%D%/coll_hazard.c \
+	%D%/coll_hazard.h \
+	%D%/coll_reduce_ref.c \
+	%D%/coll_world.c \
+	%D%/coll_world.h
+%C%_libcoll_world_la_CPPFLAGS = $(unit_cppflags)
+%C%_libcoll_world_la_CFLAGS = $(unit_cflags)
+coll_libs = %D%/libcoll_world.la $(unit_libs)
+
+unit_tests += %D%/coll_allgather
+%C%_coll_allgather_CPPFLAGS = $(unit_cppflags)
+%C%_coll_allgather_CFLAGS = $(unit_cflags)
+%C%_coll_allgather_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_alltoall
+%C%_coll_alltoall_CPPFLAGS = $(unit_cppflags)
+%C%_coll_alltoall_CFLAGS = $(unit_cflags)
+%C%_coll_alltoall_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_barrier
+%C%_coll_barrier_CPPFLAGS = $(unit_cppflags)
+%C%_coll_barrier_CFLAGS = $(unit_cflags)
+%C%_coll_barrier_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_bcast
+%C%_coll_bcast_CPPFLAGS = $(unit_cppflags)
+%C%_coll_bcast_CFLAGS = $(unit_cflags)
+%C%_coll_bcast_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_gather
+%C%_coll_gather_CPPFLAGS = $(unit_cppflags)
+%C%_coll_gather_CFLAGS = $(unit_cflags)
+%C%_coll_gather_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_name
+%C%_coll_name_CPPFLAGS = $(unit_cppflags)
+%C%_coll_name_CFLAGS = $(unit_cflags)
+%C%_coll_name_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_neighbor
+%C%_coll_neighbor_CPPFLAGS = $(unit_cppflags)
+%C%_coll_neighbor_CFLAGS = $(unit_cflags)
+%C%_coll_neighbor_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_reduce
+%C%_coll_reduce_CPPFLAGS = $(unit_cppflags)
+%C%_coll_reduce_CFLAGS = $(unit_cflags)
+%C%_coll_reduce_LDADD = $(coll_libs)
+
 unit_tests += %D%/core_random
 %C%_core_random_CPPFLAGS = $(core_cppflags)
 %C%_core_random_CFLAGS = $(unit_cflags)
