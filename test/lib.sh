@@ -126,7 +126,7 @@ configure_and_make() {
 	shift 2
 	configure_in "$dir" "$@" || return 1
 	for target in $targets; do
-		make -C "$dir" -j"$(jobs)" "$target" TESTS= || return 1
+		make -C "$dir" -j"$(jobs)" "$target" || return 1
 	done
 }
 
