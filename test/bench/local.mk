@@ -9,6 +9,10 @@
 
 bench_programs =
 
+# Needs no MPI.
+bench_programs += %D%/engine
+%C%_engine_LDADD = libgoal/libgoal.la
+
 if GOAL_OPENMPI
 
 endif
