@@ -126,5 +126,10 @@ endif
 
 pkgconfig_DATA = %D%/goal.pc
 
+# Built and run by `make check`, never installed.
+check_PROGRAMS += %D%/examples/sparse
+%C%_examples_sparse_LDADD = %D%/libgoal.la
+TESTS += %D%/examples/sparse
+
 EXTRA_DIST += \
 	%D%/local.mk

@@ -105,6 +105,7 @@ static int run_once(struct goal_group *group, struct goal_loaded *loaded, const 
 	struct goal_run_attr attr = { .nbufs = 2, .bufs = buf };
 	struct goal_run *run;
 	double start;
+	int64_t peer;
 	int err, i;
 
 	for (i = 0; i < 2; i++) {
@@ -125,12 +126,20 @@ static int run_once(struct goal_group *group, struct goal_loaded *loaded, const 
 	}
 	err = goal_run_wait(run, timeout_ms);
 	r->seconds = now() - start;
+	peer = goal_run_peer(run);
 	if (err == -ETIMEDOUT) {
 		report_error(r, err, "It did not end in time, its messages may not fit together");
 		goal_run_cancel(run);
 		goal_run_wait(run, 1000);
 	} else if (err) {
-		report_error(r, err, strerror(-err));
+		char text[100];
+
+		if (peer < 0)
+			snprintf(text, sizeof(text), "%s", strerror(-err));
+		else
+			snprintf(text, sizeof(text), "%s (rank %lld)", strerror(-err),
+				 (long long)peer);
+		report_error(r, err, text);
 	}
 	goal_run_free(run);
 free_buffers:
@@ -148,7 +157,7 @@ static int run_rank(struct ring *ring, const struct goal_schedule *s, int timeou
 	struct goal_group *group;
 	struct goal_error e;
 	const char *mask;
-	char text[1024];
+	char text[1024], *ended;
 	int err;
 
 	if (goal_engine_open(NULL, &engine, &e))
@@ -170,6 +179,16 @@ static int run_rank(struct ring *ring, const struct goal_schedule *s, int timeou
 	}
 	buffer_sizes(s, bytes);
 	err = run_once(group, loaded, bytes, timeout_ms, r);
+	/*
+	 * Leave together: who has nothing to do stays until the others have ended, or one of them
+	 * has failed and closed its sockets.
+	 */
+	if (!err) {
+		ended = calloc(ring->ranks, 1);
+		if (ended)
+			ring_allgather(ring, "", ended, 1);
+		free(ended);
+	}
 	goal_unload(loaded);
 free_group:
 	goal_group_free(group);

@@ -2,7 +2,8 @@
 # Fuzz targets: `make fuzz` builds test/fuzz/<name> from test/fuzz/<name>.c and all of libgoal, with
 # clang's libFuzzer. test/check runs each for a few seconds from test/fuzz/corpus/<name>/.
 
-fuzz_targets =
+fuzz_targets = \
+	%D%/text
 
 FUZZ_CFLAGS = -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_compile = $(FUZZ_CC) $(DEFS) -I. $(libgoal_cppflags) -I$(top_srcdir) -std=gnu11 -pthread \
@@ -32,4 +33,12 @@ endif
 .PHONY: fuzz clean-fuzz print-fuzz-targets
 
 EXTRA_DIST += \
-	%D%/local.mk
+	%D%/corpus/text/allreduce \
+	%D%/corpus/text/barrier \
+	%D%/corpus/text/crlf \
+	%D%/corpus/text/cycle \
+	%D%/corpus/text/gather \
+	%D%/corpus/text/open \
+	%D%/corpus/text/sample \
+	%D%/local.mk \
+	%D%/text.c
