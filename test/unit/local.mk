@@ -31,6 +31,8 @@ home_sources = \
 	%D%/home/exec.h \
 	%D%/home/home.h \
 	%D%/home/random.h \
+	%D%/home/sink.c \
+	%D%/home/sink.h \
 	%D%/home/world.c \
 	%D%/home/world.h
 
@@ -41,6 +43,13 @@ check_LTLIBRARIES += %D%/libhome_asan.la
 %C%_libhome_asan_la_SOURCES = $(core_sources) $(home_sources)
 %C%_libhome_asan_la_CPPFLAGS = $(core_cppflags)
 %C%_libhome_asan_la_CFLAGS = $(unit_cflags)
+
+if GOAL_TSAN
+check_LTLIBRARIES += %D%/libhome_tsan.la
+%C%_libhome_tsan_la_SOURCES = $(core_sources) $(home_sources)
+%C%_libhome_tsan_la_CPPFLAGS = $(core_cppflags)
+%C%_libhome_tsan_la_CFLAGS = $(tsan_cflags)
+endif
 
 # One block a program, alphabetic.
 
@@ -96,10 +105,47 @@ unit_tests += %D%/coll_reduce
 %C%_coll_reduce_CFLAGS = $(unit_cflags)
 %C%_coll_reduce_LDADD = $(coll_libs)
 
+unit_tests += %D%/core_match
+%C%_core_match_CPPFLAGS = $(core_cppflags)
+%C%_core_match_CFLAGS = $(unit_cflags)
+%C%_core_match_LDADD = $(core_libs)
+
+unit_tests += %D%/core_pump
+%C%_core_pump_CPPFLAGS = $(core_cppflags)
+%C%_core_pump_CFLAGS = $(unit_cflags)
+%C%_core_pump_LDADD = $(core_libs)
+
 unit_tests += %D%/core_random
 %C%_core_random_CPPFLAGS = $(core_cppflags)
 %C%_core_random_CFLAGS = $(unit_cflags)
 %C%_core_random_LDADD = $(core_libs)
+
+unit_tests += %D%/core_reduce
+%C%_core_reduce_CPPFLAGS = $(core_cppflags)
+%C%_core_reduce_CFLAGS = $(unit_cflags)
+%C%_core_reduce_LDADD = $(core_libs)
+
+unit_tests += %D%/core_segment
+%C%_core_segment_CPPFLAGS = $(core_cppflags)
+%C%_core_segment_CFLAGS = $(unit_cflags)
+%C%_core_segment_LDADD = $(core_libs)
+
+if GOAL_TSAN
+unit_tests += %D%/core_threads
+%C%_core_threads_CPPFLAGS = $(core_cppflags)
+%C%_core_threads_CFLAGS = $(tsan_cflags)
+%C%_core_threads_LDADD = %D%/libhome_tsan.la $(CMOCKA_LIBS) -lpthread
+endif
+
+unit_tests += %D%/core_types
+%C%_core_types_CPPFLAGS = $(core_cppflags)
+%C%_core_types_CFLAGS = $(unit_cflags)
+%C%_core_types_LDADD = $(core_libs)
+
+unit_tests += %D%/core_verify
+%C%_core_verify_CPPFLAGS = $(core_cppflags)
+%C%_core_verify_CFLAGS = $(unit_cflags)
+%C%_core_verify_LDADD = $(core_libs)
 
 unit_tests += %D%/graph_compile
 %C%_graph_compile_CPPFLAGS = $(unit_cppflags)
