@@ -9,7 +9,10 @@
 
 bench_programs =
 
-# Needs no MPI.
+# Need no MPI.
+bench_programs += %D%/build
+%C%_build_LDADD = libgoal/libgoal.la
+
 bench_programs += %D%/engine
 %C%_engine_LDADD = libgoal/libgoal.la
 
