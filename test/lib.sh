@@ -199,8 +199,9 @@ stage() {
 		count_skip "$name/unnamed"
 	done
 	if [ "$f" -gt 0 ]; then
+		grep -aE '^(FAIL|not ok)\b' "$log" | head -n 40 | sed 's/^/   /'
 		echo "   FAIL $name: the end of $log:"
-		tail -n "${GOAL_TAIL:-60}" "$log" | sed 's/^/   | /'
+		tail -n "${GOAL_TAIL:-40}" "$log" | cut -c 1-240 | sed 's/^/   | /'
 		return 1
 	fi
 	return 0
