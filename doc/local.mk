@@ -18,6 +18,9 @@ dist_man_MANS += \
 	%D%/man/goal_text_read.3 \
 	%D%/man/libgoal.7
 
+dist_doc_DATA += \
+	%D%/schedule.md
+
 # Each function of a page is found under its own name too.
 man_links = for page in $(dist_man_MANS); do \
 		test -f "$$page" || page="$(srcdir)/$$page"; \
