@@ -82,6 +82,7 @@ engine_sources = \
 	%D%/engine/move.c \
 	%D%/engine/peer.c \
 	%D%/engine/progress.c \
+	%D%/engine/reduce_local.c \
 	%D%/engine/remote.c \
 	%D%/engine/rendezvous.c \
 	%D%/engine/run.c \

@@ -222,6 +222,13 @@ GOAL_API int64_t goal_run_peer(const struct goal_run *run);
 /* Give it up: at once when it is over, else as soon as it is (it is not cancelled). */
 GOAL_API void goal_run_free(struct goal_run *run);
 
+/*
+ * inout[i] = in[i] @rop inout[i] for @count elements of @dtype, here and now, with the bits that
+ * a run gives. -EINVAL: the two do not go together, or need a callback.
+ */
+GOAL_API int goal_reduce_local(uint32_t dtype, uint32_t rop, const void *in, void *inout,
+			       uint64_t count);
+
 GOAL_END_DECLS
 
 #endif /* GOAL_ENGINE_H */
