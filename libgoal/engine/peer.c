@@ -126,8 +126,10 @@ int host_peer_attach(struct goal_engine *e, struct host_peer *p)
 
 	if (p->dead)
 		return -EHOSTUNREACH;
-	if (p->self || p->shm)
+	if (p->self)
 		return 0;
+	if (p->shm)
+		return host_peer_gone(p) ? -EHOSTUNREACH : 0;
 	host_address_valid(&p->address, &h);
 	if (!host_address_near(e, &h))
 		return -EHOSTUNREACH;
@@ -178,9 +180,11 @@ int host_peer_claim(struct goal_engine *e, struct host_peer *p)
 	void *map;
 	int rc;
 
-	rc = host_peer_attach(e, p);
-	if (rc)
-		return rc;
+	if (!p->shm) {
+		rc = host_peer_attach(e, p);
+		if (rc)
+			return rc;
+	}
 	for (i = 0; i < p->boxes; i++) {
 		state = SHM_FREE;
 		if (__atomic_compare_exchange_n(&p->shm->state[i], &state, SHM_CLAIMED, false,

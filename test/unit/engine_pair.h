@@ -113,6 +113,28 @@ static inline struct goal_loaded *pair_load(struct pair *p, uint32_t i, struct g
 	return loaded;
 }
 
+/* Rank 0 sends @bytes to rank 1. */
+static inline struct goal_graph *pair_one_way(uint32_t rank, uint64_t bytes, uint64_t room)
+{
+	struct goal_graph *g = pair_graph(rank, 2);
+
+	if (rank == 0)
+		assert_true(goal_send(g, GOAL_BUF_SEND, 0, bytes, 1, 0) >= 0);
+	else
+		assert_true(goal_recv(g, GOAL_BUF_RECV, 0, room, 0, 0) >= 0);
+	return g;
+}
+
+/* Ranks 0 and 1 send each other @bytes. */
+static inline struct goal_graph *pair_exchange(uint32_t rank, uint64_t bytes)
+{
+	struct goal_graph *g = pair_graph(rank, 2);
+
+	assert_true(goal_send(g, GOAL_BUF_SEND, 0, bytes, !rank, 0) >= 0);
+	assert_true(goal_recv(g, GOAL_BUF_RECV, 0, bytes, !rank, 0) >= 0);
+	return g;
+}
+
 /* Two buffers of one segment each. */
 struct pair_bufs {
 	struct goal_segment seg[2];
@@ -186,6 +208,43 @@ static inline struct goal_engine_stats pair_stats(const struct pair *p, uint32_t
 
 	goal_engine_stats(p->engine[i], &s);
 	return s;
+}
+
+/* Send @bytes both ways, receiver first or last, and look at every byte. */
+static inline void pair_check_exchange(struct pair *p, uint64_t bytes, uint32_t op_id)
+{
+	uint8_t *data[4];
+	struct pair_bufs b[2];
+	struct goal_loaded *l[2];
+	struct goal_run *run[2];
+	uint32_t i;
+
+	for (i = 0; i < 4; i++) {
+		data[i] = calloc(1, bytes + 1);
+		assert_non_null(data[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		pair_fill(data[i], bytes, op_id + i);
+		pair_bind(&b[i], data[i], bytes, data[2 + i], bytes);
+		l[i] = pair_load(p, i, pair_exchange(i, bytes));
+	}
+	for (i = 0; i < 2; i++) {
+		uint32_t who = (i + op_id) % 2;
+
+		run[who] = pair_start(p, who, l[who], op_id, &b[who]);
+		if (op_id % 3 == 0)
+			pair_settle(p);
+	}
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pair_end(p, run[i]), 0);
+	assert_memory_equal(data[0], data[3], bytes);
+	assert_memory_equal(data[1], data[2], bytes);
+	assert_int_equal(data[2][bytes], 0);
+	assert_int_equal(data[3][bytes], 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(goal_unload(l[i]), 0);
+	for (i = 0; i < 4; i++)
+		free(data[i]);
 }
 
 #endif /* TEST_ENGINE_PAIR_H */

@@ -147,6 +147,58 @@ unit_tests += %D%/core_verify
 %C%_core_verify_CFLAGS = $(unit_cflags)
 %C%_core_verify_LDADD = $(core_libs)
 
+unit_tests += %D%/engine_cancel
+%C%_engine_cancel_CPPFLAGS = $(unit_cppflags)
+%C%_engine_cancel_CFLAGS = $(unit_cflags)
+%C%_engine_cancel_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_cores
+%C%_engine_cores_CPPFLAGS = $(unit_cppflags)
+%C%_engine_cores_CFLAGS = $(unit_cflags)
+%C%_engine_cores_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_process
+%C%_engine_process_CPPFLAGS = $(unit_cppflags)
+%C%_engine_process_CFLAGS = $(unit_cflags)
+%C%_engine_process_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_hostile
+%C%_engine_hostile_CPPFLAGS = $(unit_cppflags)
+%C%_engine_hostile_CFLAGS = $(unit_cflags)
+%C%_engine_hostile_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_message
+%C%_engine_message_CPPFLAGS = $(unit_cppflags)
+%C%_engine_message_CFLAGS = $(unit_cflags)
+%C%_engine_message_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_open
+%C%_engine_open_CPPFLAGS = $(unit_cppflags)
+%C%_engine_open_CFLAGS = $(unit_cflags)
+%C%_engine_open_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_reduce
+%C%_engine_reduce_CPPFLAGS = $(unit_cppflags)
+%C%_engine_reduce_CFLAGS = $(unit_cflags)
+%C%_engine_reduce_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_remote
+%C%_engine_remote_CPPFLAGS = $(unit_cppflags)
+%C%_engine_remote_CFLAGS = $(unit_cflags)
+%C%_engine_remote_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_run
+%C%_engine_run_CPPFLAGS = $(unit_cppflags)
+%C%_engine_run_CFLAGS = $(unit_cflags)
+%C%_engine_run_LDADD = $(unit_libs)
+
+if GOAL_TSAN
+unit_tests += %D%/engine_threads
+%C%_engine_threads_CPPFLAGS = $(unit_cppflags)
+%C%_engine_threads_CFLAGS = $(tsan_cflags)
+%C%_engine_threads_LDADD = $(tsan_libs)
+endif
+
 unit_tests += %D%/graph_compile
 %C%_graph_compile_CPPFLAGS = $(unit_cppflags)
 %C%_graph_compile_CFLAGS = $(unit_cflags)
@@ -184,4 +236,6 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
 EXTRA_DIST += \
+	%D%/engine_fork.h \
+	%D%/engine_pair.h \
 	%D%/local.mk
