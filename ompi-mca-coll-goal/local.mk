@@ -50,6 +50,9 @@ coll_goal_sources = \
 	%D%/coll_goal_vote.c \
 	%D%/coll_goal_wait.c
 
+# Objects must not look like components to an Open MPI that searches the build folder.
+%C%_mca_coll_goal_la_SHORTNAME = goal
+
 if GOAL_OPENMPI
 component_LTLIBRARIES = %D%/mca_coll_goal.la
 %C%_mca_coll_goal_la_SOURCES = $(coll_goal_sources)
