@@ -182,6 +182,7 @@ static void allgather__bad(void **state)
 	assert_int_equal(goal_allgather(&c, GOAL_ALG_AUTO, 1ull << 55, 1ull << 55, false, &g),
 			 -E2BIG);
 	assert_int_equal(goal_allgatherv(&c, GOAL_ALG_AUTO, 5, &blocks, false, &g), -EMSGSIZE);
+	assert_int_equal(goal_allgatherv(&c, GOAL_ALG_AUTO, 5, NULL, false, &g), -EINVAL);
 	assert_int_equal(goal_allgatherv(&inter_comm, GOAL_ALG_AUTO, 4, &blocks, true, &g),
 			 -EINVAL);
 	assert_null(g);

@@ -193,6 +193,8 @@ static void alltoall__bad(void **state)
 	assert_int_equal(goal_alltoall(&c, GOAL_ALG_AUTO, 1ull << 55, 1ull << 55, false, &g),
 			 -E2BIG);
 	assert_int_equal(goal_alltoallv(&c, GOAL_ALG_AUTO, &from, &to, false, &g), -EMSGSIZE);
+	assert_int_equal(goal_alltoallv(&c, GOAL_ALG_AUTO, NULL, &to, false, &g), -EINVAL);
+	assert_int_equal(goal_alltoallv(&c, GOAL_ALG_AUTO, &to, NULL, true, &g), -EINVAL);
 	assert_int_equal(goal_alltoallv(&c, GOAL_ALG_BRUCK, &to, &to, false, &g), -EINVAL);
 	assert_int_equal(goal_alltoallv(&inter_comm, GOAL_ALG_AUTO, NULL, &to, true, &g), -EINVAL);
 	assert_null(g);

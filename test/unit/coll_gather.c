@@ -290,6 +290,8 @@ static void gather__bad(void **state)
 	assert_int_equal(goal_gatherv(&c, GOAL_ALG_BINOMIAL, 0, 8, NULL, false, &g), -EINVAL);
 	assert_int_equal(goal_gatherv(&c, GOAL_ALG_AUTO, 1, 8, &blocks, false, &g), -EMSGSIZE);
 	assert_int_equal(goal_scatterv(&c, GOAL_ALG_AUTO, 1, 3, &blocks, false, &g), -EMSGSIZE);
+	assert_int_equal(goal_gatherv(&c, GOAL_ALG_AUTO, 1, 8, NULL, false, &g), -EINVAL);
+	assert_int_equal(goal_scatterv(&c, GOAL_ALG_AUTO, 1, 8, NULL, false, &g), -EINVAL);
 	assert_int_equal(goal_scatterv(&c, GOAL_ALG_AUTO, 9, 4, NULL, false, &g), -EINVAL);
 	assert_null(g);
 }

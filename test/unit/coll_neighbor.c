@@ -286,6 +286,53 @@ static void neighbor__graph(void **state)
 	}
 }
 
+/*
+ * Uniform blocks of no bytes are not sent, since a rank that has only such may not be called;
+ * those of the v forms are.
+ */
+static void neighbor__nothing(void **state)
+{
+	const int32_t list[2] = { 0, 2 };
+	const uint64_t bytes[2] = { 0, 0 }, off[2] = { 0, 0 };
+	struct goal_comm c = { .rank = 1, .size = 3 };
+	struct goal_neighbors n = { 2, 2, list, list, 1 };
+	struct goal_blocks b = { bytes, off };
+	const struct {
+		enum goal_coll coll;
+		uint64_t send, recv;
+		uint32_t nops, nrecv;
+	} cases[] = {
+		{ GOAL_NEIGHBOR_ALLGATHER, 0, 0, 1, 0 }, { GOAL_NEIGHBOR_ALLGATHER, 8, 0, 2, 0 },
+		{ GOAL_NEIGHBOR_ALLGATHER, 0, 8, 2, 2 }, { GOAL_NEIGHBOR_ALLTOALL, 0, 0, 1, 0 },
+		{ GOAL_NEIGHBOR_ALLTOALL, 0, 8, 2, 2 },  { GOAL_NEIGHBOR_ALLGATHERV, 0, 0, 4, 2 },
+		{ GOAL_NEIGHBOR_ALLTOALLV, 0, 0, 4, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct goal_sched_hdr *hdr;
+		struct goal_schedule *s;
+		struct goal_graph *g;
+		int ntags;
+
+		if (cases[i].coll == GOAL_NEIGHBOR_ALLGATHER)
+			ntags = goal_neighbor_allgather(&c, &n, cases[i].send, cases[i].recv, &g);
+		else if (cases[i].coll == GOAL_NEIGHBOR_ALLTOALL)
+			ntags = goal_neighbor_alltoall(&c, &n, cases[i].send, cases[i].recv, &g);
+		else if (cases[i].coll == GOAL_NEIGHBOR_ALLGATHERV)
+			ntags = goal_neighbor_allgatherv(&c, &n, 0, &b, &g);
+		else
+			ntags = goal_neighbor_alltoallv(&c, &n, &b, &b, &g);
+		assert_int_equal(ntags, 2);
+		assert_int_equal(goal_compile(g, &s, NULL), 0);
+		hdr = goal_schedule_data(s, NULL);
+		assert_int_equal(hdr->nops, cases[i].nops);
+		assert_int_equal(hdr->nrecv, cases[i].nrecv);
+		goal_schedule_free(s);
+		goal_graph_free(g);
+	}
+}
+
 static void neighbor__bad(void **state)
 {
 	const int32_t list[4] = { 0, 1, 2, 3 }, minus[2] = { -2, 0 }, self[2] = { 1, 1 };
@@ -310,6 +357,9 @@ static void neighbor__bad(void **state)
 	assert_int_equal(goal_neighbor_allgather(&inter, &good, 8, 8, &g), -EINVAL);
 	assert_int_equal(goal_neighbor_allgather(&c, &good, 9, 8, &g), -EMSGSIZE);
 	assert_int_equal(goal_neighbor_allgather(&c, &good, 8, 1ull << 56, &g), -E2BIG);
+	assert_int_equal(goal_neighbor_allgather(&c, NULL, 8, 8, &g), -EINVAL);
+	assert_int_equal(goal_neighbor_allgatherv(&c, &good, 8, NULL, &g), -EINVAL);
+	assert_int_equal(goal_neighbor_alltoallv(&c, &good, NULL, NULL, &g), -EINVAL);
 	assert_null(g);
 	assert_int_equal(goal_neighbor_allgather(&c, &good, 8, 8, &g), 2);
 	goal_graph_free(g);
@@ -320,6 +370,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(neighbor__cartesian),
 		cmocka_unit_test(neighbor__graph),
+		cmocka_unit_test(neighbor__nothing),
 		cmocka_unit_test(neighbor__bad),
 	};
 

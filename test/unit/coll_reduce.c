@@ -353,6 +353,7 @@ static void reduce__bad(void **state)
 			 -E2BIG);
 	assert_int_equal(goal_allreduce(&inter_comm, GOAL_ALG_AUTO, 1, &hows[0], true, &g),
 			 -EINVAL);
+	assert_int_equal(goal_allreduce(&c, GOAL_ALG_AUTO, 1, NULL, false, &g), -EINVAL);
 	assert_int_equal(goal_reduce_scatter(&c, GOAL_ALG_AUTO, NULL, &hows[0], false, &g),
 			 -EINVAL);
 	assert_int_equal(goal_reduce_scatter(&c, GOAL_ALG_AUTO, large, &hows[1], false, &g),

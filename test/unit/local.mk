@@ -90,6 +90,12 @@ unit_tests += %D%/coll_gather
 %C%_coll_gather_CFLAGS = $(unit_cflags)
 %C%_coll_gather_LDADD = $(coll_libs)
 
+unit_tests += %D%/coll_memory
+%C%_coll_memory_CPPFLAGS = $(unit_cppflags)
+%C%_coll_memory_CFLAGS = $(unit_cflags)
+%C%_coll_memory_LDADD = $(unit_libs)
+%C%_coll_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 unit_tests += %D%/coll_name
 %C%_coll_name_CPPFLAGS = $(unit_cppflags)
 %C%_coll_name_CFLAGS = $(unit_cflags)
