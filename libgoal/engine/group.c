@@ -69,6 +69,13 @@ int goal_group_create(struct goal_engine *e, const struct goal_group_attr *attr,
 		return host_error(error, -EINVAL, 0,
 				  "a group without addresses needs a remote transport");
 	host_lock(e);
+	for (i = 0; i < HOST_FREED; i++) {
+		if (e->freed[i] != attr->nonce)
+			continue;
+		rc = host_error(error, -EINVAL, 0, "group nonce %#llx was used before",
+				(unsigned long long)attr->nonce);
+		goto unlock;
+	}
 	list_for(l, &e->groups)
 	{
 		if (list_entry(l, struct goal_group, link)->nonce != attr->nonce)
@@ -125,6 +132,8 @@ int goal_group_free(struct goal_group *g)
 {
 	struct goal_engine *e = g->engine;
 
+	if (host_forked(e))
+		return -ECHILD;
 	host_lock(e);
 	if (!list_empty(&g->runs)) {
 		host_unlock(e);
@@ -156,6 +165,8 @@ void goal_group_fail(struct goal_group *g, int status, uint32_t peer)
 	struct goal_engine *e = g->engine;
 	bool calls;
 
+	if (host_forked(e))
+		return;
 	host_lock(e);
 	host_group_fail(g, status, peer);
 	calls = e->ncalls && !e->dispatching;

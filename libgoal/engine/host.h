@@ -25,6 +25,7 @@
 #define HOST_FAILED     256    /* failed runs that are remembered, to drop what comes late */
 #define HOST_FRAGMENT   16384u /* longest fragment of a rendezvous */
 #define HOST_NO_RX      0xffffffffu
+#define HOST_FREED      64 /* removed groups that are remembered, for the same reason */
 #define HOST_FREE_RUNS  64 /* idle runs kept with a loaded schedule */
 
 /* The plain bytes in a struct goal_address. */
@@ -207,6 +208,9 @@ struct goal_engine {
 	} failed[HOST_FAILED];
 	u32 nfailed;
 	u32 telling;
+	u64 freed[HOST_FREED]; /* nonces of groups that were removed */
+	u32 nfreed;
+	u64 early_nonce; /* last one of an early message that is not among them */
 
 	/* the dispatcher's lists */
 	struct list reductions;

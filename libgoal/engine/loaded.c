@@ -94,6 +94,8 @@ int goal_unload(struct goal_loaded *l)
 	struct goal_engine *e = l->engine;
 	struct goal_run *r;
 
+	if (host_forked(e))
+		return -ECHILD;
 	host_lock(e);
 	if (l->nactive) {
 		host_unlock(e);

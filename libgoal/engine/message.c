@@ -69,6 +69,16 @@ static bool failed_before(const struct goal_engine *e, u64 nonce, u64 key)
 	return false;
 }
 
+static bool freed_before(const struct goal_engine *e, u64 nonce)
+{
+	u32 i;
+
+	for (i = 0; i < HOST_FREED; i++)
+		if (e->freed[i] == nonce)
+			return true;
+	return false;
+}
+
 /* @m is for a run that is not active: keep it until that is started, or drop it. */
 void host_message_early(struct goal_engine *e, u64 nonce, u64 key, struct host_msg *m)
 {
@@ -78,6 +88,13 @@ void host_message_early(struct goal_engine *e, u64 nonce, u64 key, struct host_m
 	if (unlikely(e->nfailed) && failed_before(e, nonce, key)) {
 		host_message_drop(e, m);
 		return;
+	}
+	if (unlikely(nonce != e->early_nonce)) {
+		if (freed_before(e, nonce)) {
+			host_message_drop(e, m);
+			return;
+		}
+		e->early_nonce = nonce;
 	}
 	for (early = *bucket; early; early = early->next)
 		if (early->key == key && early->nonce == nonce)
@@ -123,11 +140,15 @@ void host_message_start(struct goal_run *r)
 	}
 }
 
-/* Group @nonce is removed. */
+/* Group @nonce is removed: nothing that was or will be sent to it is wanted. */
 void host_messages_forget(struct goal_engine *e, u64 nonce)
 {
 	u32 i;
 
+	if (nonce)
+		e->freed[e->nfreed++ % HOST_FREED] = nonce;
+	if (nonce == e->early_nonce)
+		e->early_nonce = 0;
 	for (i = 0; i < HOST_EARLY_HASH && e->nearly; i++) {
 		struct host_early **at = &e->early[i];
 

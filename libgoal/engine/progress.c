@@ -281,9 +281,13 @@ static u32 take(struct goal_engine *e, struct host_rx *rx)
 	do {
 		const struct shm_slot *s = rx->next;
 		u32 kind = READ_ONCE(s->kind);
+		u32 data_head = rx->data_head;
 
-		if (likely(kind == SHM_EAGER) ? !take_eager(e, rx, s) : !take_other(e, rx, s, kind))
+		if (unlikely(kind == SHM_EAGER ? !take_eager(e, rx, s)
+					       : !take_other(e, rx, s, kind))) {
+			rx->data_head = data_head; /* its payload is needed once more */
 			break;
+		}
 		n++;
 		rx->head++;
 		rx->next = shm_slots(rx->box) + (rx->head & mask);

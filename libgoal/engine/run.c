@@ -302,6 +302,8 @@ int goal_run_test(const struct goal_run *r)
 
 int goal_run_wait(struct goal_run *r, int timeout_ms)
 {
+	if (host_forked(r->engine))
+		return -ECHILD;
 	return host_wait(r->engine, r, timeout_ms, NULL);
 }
 
@@ -310,6 +312,8 @@ void goal_run_cancel(struct goal_run *r)
 	struct goal_engine *e = r->engine;
 	bool calls;
 
+	if (host_forked(e))
+		return;
 	host_lock(e);
 	if (!over(r))
 		host_run_fail(r, -ECANCELED, GOAL_OP_NONE);
@@ -330,6 +334,8 @@ void goal_run_free(struct goal_run *r)
 {
 	struct goal_engine *e = r->engine;
 
+	if (host_forked(e))
+		return;
 	host_lock(e);
 	if (over(r) && !r->called)
 		host_run_put(r);

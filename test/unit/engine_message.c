@@ -157,8 +157,9 @@ static void group_create__messages_come_before_the_group(void **state)
 
 static void group_free__drops_what_was_kept(void **state)
 {
+	static uint8_t long_message[50000];
 	struct goal_engine_stats s;
-	struct goal_loaded *l;
+	struct goal_loaded *l, *big;
 	struct pair_bufs b;
 	uint64_t from = 1;
 	struct pair p;
@@ -175,6 +176,16 @@ static void group_free__drops_what_was_kept(void **state)
 	s = pair_stats(&p, 1);
 	assert_int_equal(s.early, 5);
 	assert_int_equal(s.drops, 5);
+	/* What comes still later is dropped at once; long messages are refused to their sender. */
+	for (i = 5; i < 8; i++)
+		assert_int_equal(pair_end(&p, pair_start(&p, 0, l, i, &b)), 0);
+	pair_settle(&p);
+	assert_int_equal(pair_stats(&p, 1).drops, 8);
+	big = pair_load(&p, 0, pair_one_way(0, sizeof(long_message), 0));
+	pair_bind(&b, long_message, sizeof(long_message), NULL, 0);
+	assert_int_equal(pair_end(&p, pair_start(&p, 0, big, 8, &b)), 0);
+	assert_int_equal(pair_stats(&p, 1).drops, 9);
+	assert_int_equal(goal_unload(big), 0);
 	/* A new group of another name never sees them. */
 	p.group[1] = pair_join(&p, 1, 78);
 	assert_int_equal(goal_unload(l), 0);

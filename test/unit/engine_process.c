@@ -312,6 +312,9 @@ static void forks(struct fork_rank *r)
 		FORK_CHECK(goal_start(r->group, l, &attr, &run) == -ECHILD);
 		FORK_CHECK(goal_exec(r->group, l, &attr, NULL) == -ECHILD);
 		FORK_CHECK(goal_engine_progress(r->engine) == 0);
+		FORK_CHECK(goal_unload(l) == -ECHILD);
+		goal_group_fail(r->group, -EIO, 0);
+		FORK_CHECK(goal_group_free(r->group) == -ECHILD);
 		goal_engine_address(r->engine, &address);
 		FORK_CHECK(goal_engine_reach(r->engine, &address) == -ECHILD);
 		FORK_CHECK(goal_engine_close(r->engine) == 0);
