@@ -11,5 +11,10 @@ bin_PROGRAMS += %D%/goal
 	%D%/tool.h
 %C%_goal_LDADD = libgoal/libgoal.la
 
+TESTS += test/text/commands
+
 EXTRA_DIST += \
-	%D%/local.mk
+	%D%/local.mk \
+	test/text/commands \
+	test/text/run \
+	test/text/sample.goal
