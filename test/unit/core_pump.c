@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "home/build.h"
-#include "home/exec.h"
+#include "home/home.h"
 
 /* A run whose operations answer what the test wants, and whose calls are written down. */
 struct probe {
@@ -287,6 +287,12 @@ static void end_at_once(struct probe *p, u32 op)
 	}
 }
 
+static void fail_at_once(struct probe *p, u32 op)
+{
+	if (op == 0)
+		core_op_done(&p->home.core, 0, -EPROTO);
+}
+
 static void cancel_at_once(struct probe *p, u32 op)
 {
 	if (op == 0)
@@ -312,7 +318,7 @@ static void post__may_take_the_receive_over(void **state)
 	assert_int_equal(r->status, -EIO);
 	probe_free(p);
 
-	/* Ended before the answer; and cancelled before the answer. */
+	/* Before the answer it is ended, well or not, or the run is cancelled. */
 	p = three_receives();
 	r = probe_ready(p);
 	p->answer[0] = CORE_BUSY;
@@ -324,6 +330,17 @@ static void post__may_take_the_receive_over(void **state)
 	core_cancel(r, -EIO, 1);
 	core_op_done(r, 2, 0);
 	assert_int_equal(p->done, 1);
+	probe_free(p);
+
+	p = three_receives();
+	r = probe_ready(p);
+	p->answer[0] = CORE_BUSY;
+	p->hook = fail_at_once;
+	core_start(r);
+	assert_string_equal(p->log, "P0");
+	assert_int_equal(p->done, 1);
+	assert_int_equal(r->status, -EPROTO);
+	assert_int_equal(r->err_peer, 1);
 	probe_free(p);
 
 	p = three_receives();
@@ -519,141 +536,6 @@ static void run_done__may_start_the_run_again(void **state)
 	probe_free(p);
 }
 
-static void run_check__wants_every_buffer_long_enough(void **state)
-{
-	struct probe *p = probe_new();
-	struct core_run *r;
-
-	(void)state;
-	p->build.hdr.scratch = 64;
-	build_copy(&p->build, 1, 100, 0, 0, 28);
-	r = probe_ready(p);
-	r->buf[0].len = 28;
-	r->buf[1].len = 128;
-	r->scratch.len = 64;
-	assert_int_equal(core_run_check(r), 0);
-	r->buf[0].len--;
-	assert_int_equal(core_run_check(r), -EFAULT);
-	r->buf[0].len++;
-	r->buf[1].len--;
-	assert_int_equal(core_run_check(r), -EFAULT);
-	r->buf[1].len++;
-	r->scratch.len--;
-	assert_int_equal(core_run_check(r), -EFAULT);
-	probe_free(p);
-}
-
-static void op_bytes__are_what_was_received(void **state)
-{
-	struct probe *p = probe_new();
-	struct core_run *r;
-
-	(void)state;
-	build_recv(&p->build, 0, 0, 100, 1, 0);
-	build_recv(&p->build, 0, 100, 100, 2, 0);
-	build_send(&p->build, 0, 0, 50, 3, 0);
-	build_len_from(&p->build, 2, 1);
-	r = probe_ready(p);
-	r->rlen[0] = 7;
-	r->rlen[1] = 49;
-	assert_int_equal(core_op_bytes(r, &p->sched.op[2]), 49);
-	r->rlen[1] = 51;
-	assert_int_equal(core_op_bytes(r, &p->sched.op[2]), 50);
-	r->rlen[1] = 0;
-	assert_int_equal(core_op_bytes(r, &p->sched.op[2]), 0);
-	p->build.op[2].len_from = GOAL_OP_NONE;
-	assert_int_equal(core_op_bytes(r, &p->build.op[2]), 50);
-	probe_free(p);
-}
-
-static void swallow(struct exec *x, struct message *m)
-{
-	(void)x;
-	message_free(m);
-}
-
-/* Runs @data on bytes 0, 1, 2, ... and gives back buffer 1. */
-static void run_bytes(const void *data, size_t len, u8 out[32])
-{
-	struct random random = { 1 };
-	struct core_sched s;
-	struct core_error e;
-	struct exec x;
-	u32 k;
-
-	assert_int_equal(build_verify(data, len, &s, &e), 0);
-	exec_init(&x, &s, 0, &random);
-	x.sent = swallow;
-	for (k = 0; k < x.bytes[0]; k++)
-		x.mem[0][k] = (u8)(k * k + 1);
-	for (k = 0; k < x.bytes[1]; k++)
-		x.mem[1][k] = (u8)(200 - k);
-	exec_reset(&x);
-	core_start(&x.home.core);
-	exec_check_over(&x);
-	memset(out, 0, 32);
-	memcpy(out, x.mem[1], x.bytes[1]);
-	exec_fini(&x);
-}
-
-/* Nothing but the bytes of the schedule says what is done. */
-static void run__does_what_the_bytes_say(void **state)
-{
-	static const struct {
-		u32 op;
-		size_t offset;
-		u8 value;
-	} change[] = {
-		{ 0, offsetof(struct goal_op, src_off), 1 },
-		{ 0, offsetof(struct goal_op, dst_off), 1 },
-		{ 0, offsetof(struct goal_op, len), 7 },
-		{ 0, offsetof(struct goal_op, src_buf), 1 },
-		{ 1, offsetof(struct goal_op, src_off), 9 },
-		{ 1, offsetof(struct goal_op, len), 1 },
-		{ 1, offsetof(struct goal_op, dtype), GOAL_TYPE_UINT8 },
-		{ 1, offsetof(struct goal_op, rop), GOAL_ROP_MAX },
-		{ 1, offsetof(struct goal_op, rop), GOAL_ROP_NO_OP },
-	};
-	struct build *b = calloc(1, sizeof(*b));
-	u8 before[32], after[32];
-	size_t len, k, j;
-	u8 *data;
-
-	(void)state;
-	b->hdr = (struct goal_sched_hdr){ .npeers = 1, .nbufs = 2, .ntags = 1 };
-	build_copy(b, 1, 0, 0, 0, 8);
-	build_reduce(b, 1, 8, 0, 8, 2, GOAL_TYPE_UINT32, GOAL_ROP_SUM);
-	build_copy(b, 1, 24, 0, 24, 8);
-	build_edge(b, 0, 1, false);
-	data = build_bytes(b, &len);
-	run_bytes(data, len, before);
-	for (k = 0; k < sizeof(change) / sizeof(change[0]); k++) {
-		/* build_bytes() put the independent copies first. */
-		u32 op = b->pos[change[k].op];
-		u8 *at = data + sizeof(struct goal_sched_hdr) + op * sizeof(struct goal_op) +
-			 change[k].offset;
-		u8 old = *at;
-
-		*at = change[k].value;
-		if (change[k].offset == offsetof(struct goal_op, src_buf))
-			at[offsetof(struct goal_op, src_off) - offsetof(struct goal_op, src_buf)] =
-				24;
-		run_bytes(data, len, after);
-		for (j = 0; j < sizeof(after) && after[j] == before[j]; j++)
-			;
-		if (j == sizeof(after))
-			fail_msg("change %zu made no difference", k);
-		*at = old;
-		if (change[k].offset == offsetof(struct goal_op, src_buf))
-			at[offsetof(struct goal_op, src_off) - offsetof(struct goal_op, src_buf)] =
-				0;
-	}
-	run_bytes(data, len, after);
-	assert_memory_equal(before, after, sizeof(after));
-	free(data);
-	free(b);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -671,9 +553,6 @@ int main(void)
 		cmocka_unit_test(failure__names_the_peer_of_a_message_only),
 		cmocka_unit_test(failure__of_a_truncated_message),
 		cmocka_unit_test(run_done__may_start_the_run_again),
-		cmocka_unit_test(run_check__wants_every_buffer_long_enough),
-		cmocka_unit_test(op_bytes__are_what_was_received),
-		cmocka_unit_test(run__does_what_the_bytes_say),
 	};
 
 	return cmocka_run_group_tests_name("core_pump", tests, NULL, NULL);

@@ -118,6 +118,22 @@ static void refused(const char *what, void *data, size_t len, int code, u32 rule
 
 static u32 rules_seen[CORE_RULES];
 
+/* core_verify() does not rely on its caller having asked core_verify_tmp(). */
+static void verify__checks_the_header_again(void **state)
+{
+	struct core_sched s;
+	struct core_error e;
+	size_t len;
+	void *data = sample(&len);
+
+	(void)state;
+	assert_int_equal(core_verify(data, len - 8, NULL, &s, &e), -EINVAL);
+	assert_int_equal(e.rule, CORE_RULE_TOTAL);
+	assert_int_equal(core_verify(data, 0, NULL, &s, &e), -EINVAL);
+	assert_int_equal(e.rule, CORE_RULE_SIZE);
+	free(data);
+}
+
 /* The sample with one change; p names its parts. */
 #define REFUSED_AS(code, rule, where, change)                     \
 	do {                                                      \
@@ -435,6 +451,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verify__accepts_the_sample),
 		cmocka_unit_test(verify__checks_the_header),
+		cmocka_unit_test(verify__checks_the_header_again),
 		cmocka_unit_test(verify__checks_the_padding),
 		cmocka_unit_test(verify__checks_alignment),
 		cmocka_unit_test(verify__checks_messages),

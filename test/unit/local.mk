@@ -131,6 +131,11 @@ unit_tests += %D%/core_reduce
 %C%_core_reduce_CFLAGS = $(unit_cflags)
 %C%_core_reduce_LDADD = $(core_libs)
 
+unit_tests += %D%/core_run
+%C%_core_run_CPPFLAGS = $(core_cppflags)
+%C%_core_run_CFLAGS = $(unit_cflags)
+%C%_core_run_LDADD = $(core_libs)
+
 unit_tests += %D%/core_segment
 %C%_core_segment_CPPFLAGS = $(core_cppflags)
 %C%_core_segment_CFLAGS = $(unit_cflags)
