@@ -12,6 +12,7 @@ dist_man_MANS += \
 	%D%/man/goal_group_create.3 \
 	%D%/man/goal_load.3 \
 	%D%/man/goal_neighbor_alltoall.3 \
+	%D%/man/goal_reduce_local.3 \
 	%D%/man/goal_requires.3 \
 	%D%/man/goal_send.3 \
 	%D%/man/goal_start.3 \
