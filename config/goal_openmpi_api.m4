@@ -11,13 +11,13 @@ AC_DEFUN([GOAL_MPI_PREPROC], [
 	AS_IF([test $goal_ok = yes], [$2], [$3])
 ])
 
-# GOAL_MPI_HEADER(header)
+# GOAL_MPI_HEADER(header, [what to do])
 AC_DEFUN([GOAL_MPI_HEADER], [
 	AC_MSG_CHECKING([for Open MPI's internal header $1])
 	GOAL_MPI_PREPROC([[#include "ompi_config.h"
 #include "$1"]], [AC_MSG_RESULT([yes])], [
 		AC_MSG_RESULT([no])
-		AC_MSG_ERROR([this Open MPI ($MPICC, version ${goal_ompi_version:-unknown}) lacks the internal header $1: install libopenmpi-dev, or an Open MPI configured with --with-devel-headers, or configure with --without-openmpi])
+		AC_MSG_ERROR([this Open MPI ($MPICC, version ${goal_ompi_version:-unknown}) lacks the header $1: m4_default([$2], [install libopenmpi-dev, or an Open MPI configured with --with-devel-headers, or configure with --without-openmpi])])
 	])
 ])
 
@@ -47,6 +47,19 @@ AC_DEFUN([GOAL_OPENMPI_API], [
 		AC_MSG_RESULT([$goal_coll_api])
 		AS_IF([test $goal_coll_api = none],
 		      [AC_MSG_ERROR([the coll interface of this Open MPI (version ${goal_ompi_version:-unknown}) is neither 2.0.0 nor 2.4.0: install Open MPI 4.1 or 5.0, in Debian libopenmpi-dev, or name one with --with-openmpi=PREFIX])])
+
+		# From 5.0 on, internal headers lead to PMIx's.
+		AS_IF([test $goal_coll_api = 2.4.0], [
+			PKG_CHECK_MODULES([PMIX], [pmix],
+				[for goal_flag in $PMIX_CFLAGS; do
+					AS_CASE([$goal_flag],
+						[-I*], [MPI_CPPFLAGS="$MPI_CPPFLAGS -isystem ${goal_flag@%:@-I}"],
+						[MPI_CPPFLAGS="$MPI_CPPFLAGS $goal_flag"])
+				 done],
+				[AC_MSG_WARN([pkg-config does not know pmix: taking it that its headers are in the compiler's own folders])])
+			GOAL_MPI_HEADER([pmix.h], [install libpmix-dev, whose header pmix.h Open MPI's internal ones include])
+			GOAL_MPI_HEADER([opal/mca/pmix/pmix-internal.h])
+		])
 
 		AC_MSG_CHECKING([which btl interface Open MPI has])
 		for goal_v in 3_1_0 3_3_0; do
