@@ -70,11 +70,11 @@ struct coll_goal_component {
 	bool deferred;   /* a progress thread ends runs, and may not call Open MPI */
 	bool registered; /* our callback with opal_progress */
 	bool wait_known; /* the engine was told about cores (wait.c) */
-	opal_free_list_t requests;
 	opal_mutex_t lock;
 	volatile int32_t work;              /* what the progress callback has to look after */
 	struct coll_goal_vote *votes;       /* under way */
 	struct coll_goal_grave *graves;     /* groups and plans the engine was still busy with */
+	struct coll_goal_request *requests; /* for reuse */
 	struct coll_goal_request *finished; /* ended by the progress thread */
 	struct coll_goal_module *modules;   /* that have a group; for fault tolerance */
 };
@@ -391,7 +391,6 @@ int coll_goal_nonblocking(struct coll_goal_module *m, struct coll_goal_call *cal
 			  ompi_request_t **request);
 int coll_goal_persistent(struct coll_goal_module *m, struct coll_goal_call *call,
 			 ompi_request_t **request);
-int coll_goal_requests_init(void);
 void coll_goal_requests_fini(void);
 /* The vote of @m is over: start what waited for it. */
 void coll_goal_queue_start(struct coll_goal_module *m);
