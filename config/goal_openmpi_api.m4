@@ -30,6 +30,19 @@ AC_DEFUN([GOAL_OPENMPI_API], [
 	AS_IF([test "x$MPICC" != x], [
 		goal_standin=$OMPI_STANDIN_CPPFLAGS
 		OMPI_STANDIN_CPPFLAGS="-idirafter $srcdir/ompi-mca-coll-goal/standin"
+		# From 5.0 on, internal headers lead to PMIx's, the first one below already.
+		AS_CASE([$goal_ompi_version], [5.*], [
+			PKG_CHECK_MODULES([PMIX], [pmix],
+				[for goal_flag in $PMIX_CFLAGS; do
+					AS_CASE([$goal_flag],
+						[-I*], [MPI_CPPFLAGS="$MPI_CPPFLAGS -isystem ${goal_flag@%:@-I}"],
+						[MPI_CPPFLAGS="$MPI_CPPFLAGS $goal_flag"])
+				 done],
+				[AC_MSG_WARN([pkg-config does not know pmix: taking it that its headers are in the compiler's own folders])])
+			GOAL_MPI_HEADER([pmix.h], [install libpmix-dev, whose header pmix.h Open MPI's internal ones include])
+			GOAL_MPI_HEADER([opal/mca/pmix/pmix-internal.h])
+		])
+
 		GOAL_MPI_HEADER([ompi/mca/coll/coll.h])
 		GOAL_MPI_HEADER([ompi/mca/coll/base/coll_base_util.h])
 		GOAL_MPI_HEADER([ompi/mca/pml/pml.h])
@@ -47,19 +60,6 @@ AC_DEFUN([GOAL_OPENMPI_API], [
 		AC_MSG_RESULT([$goal_coll_api])
 		AS_IF([test $goal_coll_api = none],
 		      [AC_MSG_ERROR([the coll interface of this Open MPI (version ${goal_ompi_version:-unknown}) is neither 2.0.0 nor 2.4.0: install Open MPI 4.1 or 5.0, in Debian libopenmpi-dev, or name one with --with-openmpi=PREFIX])])
-
-		# From 5.0 on, internal headers lead to PMIx's.
-		AS_IF([test $goal_coll_api = 2.4.0], [
-			PKG_CHECK_MODULES([PMIX], [pmix],
-				[for goal_flag in $PMIX_CFLAGS; do
-					AS_CASE([$goal_flag],
-						[-I*], [MPI_CPPFLAGS="$MPI_CPPFLAGS -isystem ${goal_flag@%:@-I}"],
-						[MPI_CPPFLAGS="$MPI_CPPFLAGS $goal_flag"])
-				 done],
-				[AC_MSG_WARN([pkg-config does not know pmix: taking it that its headers are in the compiler's own folders])])
-			GOAL_MPI_HEADER([pmix.h], [install libpmix-dev, whose header pmix.h Open MPI's internal ones include])
-			GOAL_MPI_HEADER([opal/mca/pmix/pmix-internal.h])
-		])
 
 		AC_MSG_CHECKING([which btl interface Open MPI has])
 		for goal_v in 3_1_0 3_3_0; do
