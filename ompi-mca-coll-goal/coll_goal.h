@@ -79,7 +79,7 @@ struct coll_goal_component {
 	struct coll_goal_module *modules;   /* that have a group; for fault tolerance */
 };
 
-OMPI_MODULE_DECLSPEC extern struct coll_goal_component mca_coll_goal_component;
+extern __attribute__((visibility("default"))) struct coll_goal_component mca_coll_goal_component;
 
 /*
  * What a plan depends on, and nothing else: two calls with equal keys on one communicator run
@@ -324,6 +324,8 @@ void coll_goal_vote_drop(struct coll_goal_module *m);
 /* progress.c */
 int coll_goal_progress(void);
 void coll_goal_progress_need(void);
+/* Open MPI's other progress, while a blocking call waits. */
+void coll_goal_idle(void);
 
 /* stream.c: what names a run of @c with @ntags tags. 0 or an MPI error. */
 #define COLL_GOAL_STREAM_TAGS 1024
