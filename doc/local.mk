@@ -2,6 +2,7 @@
 # What is installed beside the man pages, and what only comes with the sources.
 
 dist_man_MANS += \
+	%D%/man/coll_goal.7 \
 	%D%/man/goal.1 \
 	%D%/man/goal_barrier.3 \
 	%D%/man/goal_coll_name.3 \
@@ -42,5 +43,6 @@ uninstall-man-links:
 .PHONY: install-man-links uninstall-man-links
 
 EXTRA_DIST += \
+	%D%/coverage.md \
 	%D%/local.mk \
 	%D%/man/links
