@@ -68,6 +68,7 @@ struct coll_goal_component {
 	int output;      /* stream of verbose messages */
 	bool threads;    /* locks are needed */
 	bool deferred;   /* a progress thread ends runs, and may not call Open MPI */
+	bool refused;    /* a parameter is wrong, and the user was told */
 	bool registered; /* our callback with opal_progress */
 	bool wait_known; /* the engine was told about cores (wait.c) */
 	opal_mutex_t lock;

@@ -55,8 +55,9 @@ static int component_register(void)
 
 	find_help();
 	rc = coll_goal_params_register(version);
-	if (rc != OMPI_SUCCESS)
-		return rc;
+	if (rc == OMPI_SUCCESS)
+		rc = coll_goal_params_check();
+	mca_coll_goal_component.refused = rc != OMPI_SUCCESS;
 	return coll_goal_pvars_register(version);
 }
 
@@ -92,14 +93,15 @@ static int engine_open(void)
 	return OMPI_ERR_NOT_AVAILABLE;
 }
 
+/*
+ * A component that fails to register, open or initialise makes Open MPI 4.1 print garbage, or crash,
+ * when it was asked for by name. So after telling the user it stays, without an engine, and declines
+ * every communicator.
+ */
 static int component_open(void)
 {
 	struct coll_goal_component *c = &mca_coll_goal_component;
-	int rc;
 
-	rc = coll_goal_params_check();
-	if (rc != OMPI_SUCCESS)
-		return rc;
 	c->output = opal_output_open(NULL);
 	opal_output_set_verbosity(c->output, c->params.verbose);
 	c->threads = ompi_mpi_thread_multiple || c->params.progress_thread;
@@ -113,36 +115,27 @@ static int component_open(void)
 	c->finished = NULL;
 	c->modules = NULL;
 	OBJ_CONSTRUCT(&c->lock, opal_mutex_t);
-	rc = engine_open();
-	if (rc != OMPI_SUCCESS)
-		goto destruct_lock;
-	rc = coll_goal_modex_publish();
-	if (rc != OMPI_SUCCESS)
-		goto close_engine;
+	if (c->refused || engine_open() != OMPI_SUCCESS) {
+		c->engine = NULL;
+	} else if (coll_goal_modex_publish() != OMPI_SUCCESS) {
+		(void)goal_engine_close(c->engine);
+		c->engine = NULL;
+	}
 	return OMPI_SUCCESS;
-
-close_engine:
-	(void)goal_engine_close(c->engine);
-	c->engine = NULL;
-destruct_lock:
-	OBJ_DESTRUCT(&c->lock);
-	opal_output_close(c->output);
-	return rc;
 }
 
 /* Communicators, PML, operations and datatypes are gone already: only what is ours is touched. */
 static int component_close(void)
 {
 	struct coll_goal_component *c = &mca_coll_goal_component;
-	int rc;
+	int rc = 0;
 
-	if (!c->engine)
-		return OMPI_SUCCESS;
 	if (c->registered)
 		opal_progress_unregister(coll_goal_progress);
 	c->registered = false;
 	coll_goal_reap();
-	rc = goal_engine_close(c->engine);
+	if (c->engine)
+		rc = goal_engine_close(c->engine);
 	if (rc)
 		opal_output_verbose(1, c->output, "coll:goal: closing the engine: %s",
 				    strerror(-rc));

@@ -92,6 +92,7 @@ mca_coll_base_module_t *coll_goal_comm_query(ompi_communicator_t *comm, int *pri
 {
 	struct coll_goal_module *m;
 
+	/* Without an engine the user has been told why (coll_goal_component.c). */
 	if (!mca_coll_goal_component.engine || mca_coll_goal_component.params.priority < 0)
 		return NULL;
 	m = OBJ_NEW(coll_goal_module_t);

@@ -42,11 +42,49 @@ static int register_enum(mca_base_component_t *c, const char *name, const char *
 	return rc;
 }
 
+static int bad_value(const char *name, const char *value, const char *allowed)
+{
+	opal_show_help(COLL_GOAL_HELP, "bad-value", true, name, value, allowed);
+	return OMPI_ERR_BAD_PARAM;
+}
+
+/*
+ * Open MPI takes any text for a number, mostly for 0. mpirun hands parameters on in the
+ * environment, so there the text can still be seen.
+ */
+static int check_number(const char *name)
+{
+	char variable[128], *end;
+	const char *text;
+
+	snprintf(variable, sizeof(variable), "OMPI_MCA_coll_goal_%s", name);
+	text = getenv(variable);
+	if (!text || !*text)
+		return OMPI_SUCCESS;
+	(void)strtoll(text, &end, 0);
+	if (end != text && *end && strchr("kKmMgG", *end))
+		end++;
+	return end == text || *end ? bad_value(name, text, "a number") : OMPI_SUCCESS;
+}
+
 static int register_uint(mca_base_component_t *c, const char *name, const char *text,
 			 mca_base_var_info_lvl_t level, unsigned int *storage, unsigned int value)
 {
+	int rc;
+
 	*storage = value;
-	return register_var(c, name, text, MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, level, storage);
+	rc = register_var(c, name, text, MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, level, storage);
+	return rc == OMPI_SUCCESS ? check_number(name) : rc;
+}
+
+static int register_int(mca_base_component_t *c, const char *name, const char *text, int *storage,
+			int value)
+{
+	int rc;
+
+	*storage = value;
+	rc = register_var(c, name, text, MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, storage);
+	return rc == OMPI_SUCCESS ? check_number(name) : rc;
 }
 
 /* <collective>_algorithm: the names that exist for it, on either kind of communicator. */
@@ -123,17 +161,14 @@ int coll_goal_params_register(mca_base_component_t *c)
 {
 	int rc;
 
-	PARAMS->priority = 45;
-	rc = register_var(c, "priority",
+	rc = register_int(c, "priority",
 			  "Priority of the goal component, 0 to 100; below 0: not used",
-			  MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &PARAMS->priority);
-	if (rc != OMPI_SUCCESS)
-		return rc;
-	PARAMS->verbose = 0;
-	rc = register_var(c, "verbose",
-			  "What to say on the standard error: 0 nothing, 1 decisions about "
-			  "communicators, 2 schedules built, 3 calls handed on",
-			  MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &PARAMS->verbose);
+			  &PARAMS->priority, 45);
+	if (rc == OMPI_SUCCESS)
+		rc = register_int(c, "verbose",
+				  "What to say on the standard error: 0 nothing, 1 decisions about "
+				  "communicators, 2 schedules built, 3 calls handed on",
+				  &PARAMS->verbose, 0);
 	if (rc != OMPI_SUCCESS)
 		return rc;
 	PARAMS->engine = COLL_GOAL_ENGINE_AUTO;
@@ -165,12 +200,6 @@ int coll_goal_params_register(mca_base_component_t *c)
 	for (int i = 0; rc == OMPI_SUCCESS && i < GOAL_COLLS; i++)
 		rc = register_algorithm(c, i);
 	return rc;
-}
-
-static int bad_value(const char *name, const char *value, const char *allowed)
-{
-	opal_show_help(COLL_GOAL_HELP, "bad-value", true, name, value, allowed);
-	return OMPI_ERR_BAD_PARAM;
 }
 
 static int bad_number(const char *name, unsigned int value, const char *allowed)
