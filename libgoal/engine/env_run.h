@@ -20,6 +20,22 @@ static inline void env_run_unlock(struct core_run *r)
 	(void)r;
 }
 
+static inline const struct core_binding *env_buffer(const struct core_run *cr, u32 buf)
+{
+	return unlikely(buf == GOAL_BUF_SCRATCH) ? &cr->scratch : &cr->buf[buf];
+}
+
+/* Copy a few bytes without a call. */
+static inline void env_copy(void *to, const void *from, u64 len)
+{
+	if (len == 8)
+		memcpy(to, from, 8);
+	else if (len == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, len);
+}
+
 /* A message to a process of this node that fits into a slot is written here and now. */
 static inline int env_send(struct core_run *cr, u32 op)
 {
@@ -35,21 +51,12 @@ static inline int env_send(struct core_run *cr, u32 op)
 	s = box_slot(p);
 	box_name(s, SHM_EAGER, (u32)len, r->nonce, r->key, r->group->rank, o->tag, o->instance);
 	if (len) {
-		const struct core_binding *b =
-			o->src_buf == GOAL_BUF_SCRATCH ? &cr->scratch : &cr->buf[o->src_buf];
+		const struct core_binding *b = env_buffer(cr, o->src_buf);
 
-		if (likely(b->nseg == 1)) {
-			const u8 *from = (const u8 *)b->seg->base + o->src_off;
-
-			if (len == 8)
-				memcpy(s->u.bytes, from, 8);
-			else if (len == 4)
-				memcpy(s->u.bytes, from, 4);
-			else
-				memcpy(s->u.bytes, from, len);
-		} else {
+		if (likely(b->nseg == 1))
+			env_copy(s->u.bytes, (const u8 *)b->seg->base + o->src_off, len);
+		else
 			host_copy_out(b, o->src_off, s->u.bytes, len);
-		}
 	}
 	p->room--;
 	p->msgs++;
@@ -75,7 +82,15 @@ static inline int env_deliver(struct core_run *cr, u32 op, void *msg)
 
 static inline int env_move(struct core_run *cr, u32 op)
 {
-	return host_move(host_run(cr), op);
+	const struct goal_op *o = &cr->sched->op[op];
+	const struct core_binding *to = env_buffer(cr, o->dst_buf);
+	const struct core_binding *from = env_buffer(cr, o->src_buf);
+	u64 len = core_op_bytes(cr, o);
+
+	if (unlikely(to->nseg != 1 || from->nseg != 1 || !len))
+		return host_move(host_run(cr), op);
+	env_copy((u8 *)to->seg->base + o->dst_off, (const u8 *)from->seg->base + o->src_off, len);
+	return CORE_DONE;
 }
 
 static inline int env_reduce(struct core_run *cr, u32 op)

@@ -5,7 +5,7 @@
  *
  * A slot's fields are read once, then checked, then used: its writer is another process.
  */
-#include "mailbox.h"
+#include "env_run.h"
 
 #define TAKE_MOST 64 /* slots of one mailbox before the others have their turn */
 
@@ -79,18 +79,12 @@ static inline void receive(struct goal_run *r, u32 op, const u8 *data, u32 len)
 		status = -EMSGSIZE;
 	} else {
 		if (len) {
-			const struct core_binding *b = core_buffer(&r->core, o->dst_buf);
+			const struct core_binding *b = env_buffer(&r->core, o->dst_buf);
 
-			if (likely(b->nseg == 1)) {
-				u8 *to = (u8 *)b->seg->base + o->dst_off;
-
-				if (len == 8)
-					memcpy(to, data, 8);
-				else
-					memcpy(to, data, len);
-			} else {
+			if (likely(b->nseg == 1))
+				env_copy((u8 *)b->seg->base + o->dst_off, data, len);
+			else
 				host_copy_in(b, o->dst_off, data, len);
-			}
 		}
 		r->core.rlen[o->slot] = len;
 	}

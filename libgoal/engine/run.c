@@ -11,8 +11,12 @@ _Static_assert(sizeof(struct goal_segment) == sizeof(struct core_segment) &&
 		       offsetof(struct goal_segment, len) == offsetof(struct core_segment, len),
 	       "the core reads the caller's segments as they are");
 
-/* Polls right after a start, before the waiting policy is asked. */
-#define FIRST_POLLS 64
+/*
+ * Polls right after a start, before the waiting policy is asked: some microseconds where there
+ * are cores enough, so that a message that is under way is met without a detour.
+ */
+#define FIRST_POLLS      1000
+#define FIRST_POLLS_FULL 50
 
 /* Memory for one run of @l; NULL: there is none. */
 struct goal_run *host_run_new(struct goal_loaded *l)
@@ -264,8 +268,8 @@ int goal_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run
 {
 	struct goal_engine *e = g->engine;
 	struct goal_run *r;
+	u32 polls;
 	bool wait;
-	u32 i;
 	int rc;
 
 	if (host_forked(e))
@@ -275,7 +279,8 @@ int goal_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run
 	if (unlikely(rc))
 		goto unlock;
 	launch(r);
-	for (i = 0; i < FIRST_POLLS && !over(r); i++)
+	polls = __atomic_load_n(&e->spins, __ATOMIC_RELAXED) ? FIRST_POLLS : FIRST_POLLS_FULL;
+	for (; polls && !over(r); polls--)
 		host_poll(e, r);
 	wait = !over(r) || e->ncalls;
 	if (unlikely(wait)) {
