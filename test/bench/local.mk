@@ -30,4 +30,5 @@ bench: $(bench_programs)
 
 EXTRA_DIST += \
 	%D%/compare \
-	%D%/local.mk
+	%D%/local.mk \
+	%D%/suites
