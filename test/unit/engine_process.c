@@ -72,7 +72,9 @@ static void exec__collectives_of_2_to_5(void **state)
 static void sleepers(struct fork_rank *r)
 {
 	const struct goal_engine_attr attr = { .spin = 10, .yields = 10, .sleep_us = 1000 };
+	struct goal_run_attr attr_run = { .op_id = 0 };
 	struct goal_engine_stats s;
+	struct goal_run *run;
 	struct goal_loaded *l;
 	uint32_t i;
 
@@ -84,9 +86,22 @@ static void sleepers(struct fork_rank *r)
 			usleep(5000);
 		FORK_CHECK(fork_exec(r, l, i) == 0);
 	}
-	goal_engine_stats(r->engine, &s);
-	FORK_CHECK(s.sleeps > 0);
-	FORK_CHECK(s.yields > 0);
+	/* One more, and nobody else starts it before all have slept in it. */
+	attr_run.op_id = i;
+	if (r->rank) {
+		fork_barrier(r);
+		FORK_CHECK(fork_exec(r, l, i) == 0);
+	} else {
+		FORK_CHECK(goal_start(r->group, l, &attr_run, &run) == 0);
+		do {
+			FORK_CHECK(goal_run_wait(run, 5) == -ETIMEDOUT);
+			goal_engine_stats(r->engine, &s);
+		} while (!s.sleeps);
+		FORK_CHECK(s.yields > 0);
+		fork_barrier(r);
+		FORK_CHECK(goal_run_wait(run, -1) == 0);
+		goal_run_free(run);
+	}
 	FORK_CHECK(goal_unload(l) == 0);
 	fork_close(r);
 }
