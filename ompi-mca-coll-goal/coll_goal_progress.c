@@ -47,4 +47,7 @@ void coll_goal_idle(void)
 {
 	/* Open MPI 5.0 counts events here, 4.1 does not. */
 	(void)opal_progress();
+	/* Nothing else would end a blocking call whose communicator is broken. */
+	if (coll_goal_unlikely(coll_goal_ft()))
+		coll_goal_ft_check();
 }

@@ -48,7 +48,8 @@ void coll_goal_wait_setup(void)
 		collect(vpids, masks, &ranks, &n);
 	} else {
 		/* A process that no mpirun started: alone as far as anybody knows. */
-		masks[n++] = coll_goal_modex_mine()->mask;
+		masks[0] = coll_goal_modex_mine()->mask;
+		n = masks[0][0] != '\0';
 		ranks = 1;
 	}
 	if (n) {
