@@ -24,8 +24,6 @@
 #define coll_goal_likely(x)   __builtin_expect(!!(x), 1)
 #define coll_goal_unlikely(x) __builtin_expect(!!(x), 0)
 
-#define COLL_GOAL_HELP "help-mpi-coll-goal.txt"
-
 struct coll_goal_vote;
 struct coll_goal_grave;
 struct coll_goal_request;
@@ -272,6 +270,10 @@ static inline bool coll_goal_key_equal(const struct coll_goal_key *a, const stru
 /* alloc.c: malloc() and calloc() that are counted in the statistics. */
 void *coll_goal_malloc(size_t bytes);
 void *coll_goal_calloc(size_t n, size_t bytes);
+
+/* say.c: a message of help-mpi-coll-goal.txt; where all processes would say it, the first of a node. */
+void coll_goal_say(const char *topic, ...);
+void coll_goal_say_first(const char *topic, ...);
 
 /* params.c */
 int coll_goal_params_register(mca_base_component_t *component);

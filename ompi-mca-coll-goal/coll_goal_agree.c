@@ -10,7 +10,7 @@
 
 static int no_agreement(ompi_communicator_t *comm)
 {
-	opal_show_help(COLL_GOAL_HELP, "no-agreement", true, comm->c_name);
+	coll_goal_say("no-agreement", comm->c_name);
 	return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 

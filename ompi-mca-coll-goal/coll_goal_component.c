@@ -85,11 +85,10 @@ static int engine_open(void)
 	if (rc == 0)
 		return OMPI_SUCCESS;
 	if (attr.kind == GOAL_ENGINE_KERNEL)
-		opal_show_help(COLL_GOAL_HELP, "no-kernel-engine", true, opal_process_info.nodename,
-			       strerror(-rc));
+		coll_goal_say_first("no-kernel-engine", opal_process_info.nodename, strerror(-rc));
 	else
-		opal_show_help(COLL_GOAL_HELP, "no-engine", true, opal_process_info.nodename,
-			       error.text[0] ? error.text : strerror(-rc));
+		coll_goal_say("no-engine", opal_process_info.nodename,
+			      error.text[0] ? error.text : strerror(-rc));
 	return OMPI_ERR_NOT_AVAILABLE;
 }
 

@@ -69,8 +69,7 @@ int coll_goal_modex_publish(void)
 		mine.node = 1 + OPAL_PROC_MY_NAME.vpid / c->params.node_ranks;
 	rc = read_machine(mine.machine);
 	if (rc) {
-		opal_show_help(COLL_GOAL_HELP, "no-boot-id", true, opal_process_info.nodename,
-			       strerror(-rc));
+		coll_goal_say("no-boot-id", opal_process_info.nodename, strerror(-rc));
 		return OMPI_ERR_NOT_AVAILABLE;
 	}
 	goal_engine_address(c->engine, &mine.address);

@@ -23,8 +23,51 @@ static int register_var(mca_base_component_t *c, const char *name, const char *t
 	int rc = mca_base_component_var_register(c, name, text, type, values, 0, 0, level,
 						 MCA_BASE_VAR_SCOPE_READONLY, storage);
 
-	/* Open MPI has told the user about the value; a component that ignored it would lie. */
 	return rc < 0 ? OMPI_ERR_BAD_PARAM : OMPI_SUCCESS;
+}
+
+static int bad_value(const char *name, const char *value, const char *allowed)
+{
+	coll_goal_say_first("bad-value", name, value, allowed);
+	return OMPI_ERR_BAD_PARAM;
+}
+
+/* What was given for @name, as text; NULL: nothing, or not where mpirun puts parameters. */
+static const char *given(const char *name)
+{
+	char variable[128];
+	const char *text;
+
+	snprintf(variable, sizeof(variable), "OMPI_MCA_coll_goal_%s", name);
+	text = getenv(variable);
+	return text && *text ? text : NULL;
+}
+
+/* Open MPI takes any text for a number, mostly for 0. */
+static int check_number(const char *name)
+{
+	const char *text = given(name);
+	char *end;
+
+	if (!text)
+		return OMPI_SUCCESS;
+	(void)strtoll(text, &end, 0);
+	if (end != text && *end && strchr("kKmMgG", *end))
+		end++;
+	return end == text || *end ? bad_value(name, text, "a number") : OMPI_SUCCESS;
+}
+
+/* Open MPI says so too, but its message is often lost when MPI_Init fails soon after. */
+static int bad_name(const char *name, const mca_base_var_enum_value_t *names)
+{
+	char allowed[200] = "";
+	const char *text = given(name);
+	size_t used = 0;
+
+	for (int i = 0; names[i].string && used < sizeof(allowed); i++)
+		used += snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i ? ", " : "",
+				 names[i].string);
+	return bad_value(name, text ? text : "what was given", allowed);
 }
 
 /* An enumerated parameter; takes over the reference to @values. */
@@ -39,32 +82,7 @@ static int register_enum(mca_base_component_t *c, const char *name, const char *
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	rc = register_var(c, name, text, MCA_BASE_VAR_TYPE_INT, values, level, storage);
 	OBJ_RELEASE(values);
-	return rc;
-}
-
-static int bad_value(const char *name, const char *value, const char *allowed)
-{
-	opal_show_help(COLL_GOAL_HELP, "bad-value", true, name, value, allowed);
-	return OMPI_ERR_BAD_PARAM;
-}
-
-/*
- * Open MPI takes any text for a number, mostly for 0. mpirun hands parameters on in the
- * environment, so there the text can still be seen.
- */
-static int check_number(const char *name)
-{
-	char variable[128], *end;
-	const char *text;
-
-	snprintf(variable, sizeof(variable), "OMPI_MCA_coll_goal_%s", name);
-	text = getenv(variable);
-	if (!text || !*text)
-		return OMPI_SUCCESS;
-	(void)strtoll(text, &end, 0);
-	if (end != text && *end && strchr("kKmMgG", *end))
-		end++;
-	return end == text || *end ? bad_value(name, text, "a number") : OMPI_SUCCESS;
+	return rc == OMPI_SUCCESS ? rc : bad_name(name, names);
 }
 
 static int register_uint(mca_base_component_t *c, const char *name, const char *text,

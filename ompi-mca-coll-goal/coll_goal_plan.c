@@ -99,8 +99,8 @@ int coll_goal_plan_get(struct coll_goal_module *m, const struct coll_goal_key *k
 			(void)goal_unload(plan->loaded);
 	}
 	if (rc) {
-		opal_show_help(COLL_GOAL_HELP, "no-schedule", true, goal_coll_name(coll),
-			       m->comm->c_name, error.text[0] ? error.text : strerror(-rc));
+		coll_goal_say("no-schedule", goal_coll_name(coll), m->comm->c_name,
+			      error.text[0] ? error.text : strerror(-rc));
 		free(plan->grave);
 		free(plan);
 		return coll_goal_error(m, rc);

@@ -290,8 +290,7 @@ static void conclude(struct coll_goal_vote *v, int error)
 	if (error || !v->result.engines) {
 		int status = error ? error : v->result.status ? v->result.status : -EIO;
 
-		opal_show_help(COLL_GOAL_HELP, "no-vote", true, comm->c_name, v->result.culprit,
-			       strerror(-status));
+		coll_goal_say_first("no-vote", comm->c_name, v->result.culprit, strerror(-status));
 		coll_goal_spoil(m, coll_goal_error(m, status));
 	} else {
 		opal_output_verbose(1, mca_coll_goal_component.output,

@@ -39,6 +39,7 @@ coll_goal_sources = \
 	%D%/coll_goal_request.h \
 	%D%/coll_goal_run.c \
 	%D%/coll_goal_run.h \
+	%D%/coll_goal_say.c \
 	%D%/coll_goal_scan.c \
 	%D%/coll_goal_scatter.c \
 	%D%/coll_goal_sides.c \
