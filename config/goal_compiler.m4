@@ -19,6 +19,8 @@ AC_DEFUN([GOAL_COMPILER], [
 	for goal_flag in -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wvla; do
 		GOAL_CFLAG([GOAL_CFLAGS], [$goal_flag])
 	done
+	# Fields that an initialiser does not name are zero; Open MPI's macros rely on it.
+	GOAL_CFLAG([GOAL_CFLAGS], [-Wno-missing-field-initializers])
 	GOAL_CFLAG([GOAL_CFLAGS], [-fvisibility=hidden])
 	AS_IF([test "x$enable_werror" = xyes], [GOAL_CFLAGS="$GOAL_CFLAGS -Werror"])
 	# The same bits in every home of the core: no fused multiply-add behind our back.
