@@ -73,6 +73,8 @@ int goal_group_bootstrap(struct goal_engine *e, uint32_t rank, uint32_t npeers,
 	u32 i;
 	int rc;
 
+	if (host_forked(e))
+		return host_error(error, -ECHILD, 0, "the engine belongs to the parent process");
 	if (!npeers || rank >= npeers)
 		return host_error(error, -EINVAL, 0, "rank %u is not below %u", rank, npeers);
 	host_lock(e);
