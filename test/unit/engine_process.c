@@ -242,6 +242,56 @@ static void exec__a_rank_is_killed_in_a_transfer(void **state)
 	fork_ranks(2, receiver_dies, 1u << 1);
 }
 
+static void count(void *arg, int status)
+{
+	if (!status)
+		++*(uint32_t *)arg;
+}
+
+/* Rank 1 is killed; other runs of rank 0 go on all the time, and it still hears of it. */
+static void one_dies_amid_events(struct fork_rank *r)
+{
+	struct goal_run_attr attr = { .op_id = 0 };
+	struct goal_graph *graph = NULL;
+	struct goal_loaded *l, *alone;
+	struct goal_run *run, *other;
+	uint32_t calls = 0;
+	uint64_t begin;
+	int rc = 0;
+
+	fork_open(r, NULL);
+	l = fork_barrier_load(r);
+	FORK_CHECK(fork_exec(r, l, 0) == 0);
+	if (r->rank == 1)
+		kill(getpid(), SIGKILL);
+	FORK_CHECK(goal_graph_create(r->rank, r->n, &graph) == 0);
+	FORK_CHECK(goal_nop(graph) == 0);
+	alone = fork_load(r, graph);
+	attr.op_id = 1;
+	FORK_CHECK(goal_start(r->group, l, &attr, &run) == 0);
+	attr.done = count;
+	attr.done_arg = &calls;
+	begin = fork_now_ms();
+	while (!(rc = goal_run_test(run)) && fork_now_ms() - begin < 20000) {
+		attr.op_id++;
+		FORK_CHECK(goal_start(r->group, alone, &attr, &other) == 0);
+		goal_run_free(other);
+		goal_engine_progress(r->engine);
+	}
+	FORK_CHECK(rc == -ECONNRESET);
+	FORK_CHECK(calls == attr.op_id - 1);
+	goal_run_free(run);
+	FORK_CHECK(goal_unload(alone) == 0);
+	FORK_CHECK(goal_unload(l) == 0);
+	fork_close(r);
+}
+
+static void exec__a_rank_is_killed_amid_events(void **state)
+{
+	(void)state;
+	fork_ranks(2, one_dies_amid_events, 1u << 1);
+}
+
 /* Everybody leaves right after the last barrier: nobody may be held up, or take it for a death. */
 static void leavers(struct fork_rank *r)
 {
@@ -332,6 +382,8 @@ static void forks(struct fork_rank *r)
 		FORK_CHECK(goal_group_free(r->group) == -ECHILD);
 		goal_engine_address(r->engine, &address);
 		FORK_CHECK(goal_engine_reach(r->engine, &address) == -ECHILD);
+		FORK_CHECK(goal_group_bootstrap(r->engine, 0, 1, fork_allgather, r, &r->group,
+						NULL) == -ECHILD);
 		FORK_CHECK(goal_engine_close(r->engine) == 0);
 		_exit(0);
 	}
@@ -438,6 +490,7 @@ int main(void)
 		cmocka_unit_test(exec__calls_idle_while_it_waits),
 		cmocka_unit_test(exec__a_rank_is_killed),
 		cmocka_unit_test(exec__a_rank_is_killed_in_a_transfer),
+		cmocka_unit_test(exec__a_rank_is_killed_amid_events),
 		cmocka_unit_test(close__after_the_last_barrier),
 		cmocka_unit_test(close__waits_until_all_is_taken),
 		cmocka_unit_test(fork__a_child_leaves_the_parent_alone),
