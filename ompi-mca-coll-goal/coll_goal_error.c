@@ -32,6 +32,9 @@ int coll_goal_error(struct coll_goal_module *m, int status)
 	switch (status) {
 	case -EMSGSIZE:
 		return MPI_ERR_TRUNCATE;
+	case -ECONNABORTED:
+		/* A peer's part of the run failed, mostly since it met a dead process before us. */
+		return coll_goal_ft() ? COLL_GOAL_ERR_PROC_FAILED : MPI_ERR_OTHER;
 	case -ENOMEM:
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	case -EFAULT:
