@@ -178,6 +178,7 @@ struct goal_engine {
 	u32 nearly;            /* messages that wait for a run to start */
 	u32 ncalls;            /* entries of the dispatcher's lists */
 	u32 active;            /* runs */
+	u32 nover;             /* runs that are over */
 	bool threads;
 	bool dispatching; /* somebody is in host_dispatch() */
 	u32 *fork_seen;   /* counts forks in the child */
@@ -357,7 +358,7 @@ bool host_peers_drained(struct goal_engine *e);
 void host_peers_free(struct goal_engine *e, bool forked);
 
 /* progress.c: take what has arrived. The lock is held. Number of events. */
-u32 host_poll(struct goal_engine *e, const struct goal_run *until);
+u32 host_poll(struct goal_engine *e);
 /* Everything that goal_engine_progress() does; the lock is not held. */
 u32 host_progress(struct goal_engine *e);
 /* Call after each entry of the core that may have failed @r. */

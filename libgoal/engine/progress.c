@@ -283,14 +283,15 @@ static inline bool has_next(const struct host_rx *rx)
 }
 
 /*
- * Mailbox @rx has something. Number of slots taken. When @until is over what is left stays there:
- * it is for runs to come, which take it from there with one copy.
+ * Mailbox @rx has something. Number of slots taken. Once a run is over what is left stays there:
+ * it is mostly for runs to come, which take it from there with one copy; and the look at a slot
+ * that the producer is just writing would hold up what the caller sends next.
  */
-static u32 take(struct goal_engine *e, struct host_rx *rx, const struct goal_run *until)
+static u32 take(struct goal_engine *e, struct host_rx *rx)
 {
 	u32 mask = e->attr.ring_slots - 1;
+	u32 over = e->nover;
 	u32 n = 0;
-	bool more = true;
 
 	do {
 		const struct shm_slot *s = rx->next;
@@ -306,19 +307,15 @@ static u32 take(struct goal_engine *e, struct host_rx *rx, const struct goal_run
 		rx->head++;
 		rx->next = shm_slots(rx->box) + (rx->head & mask);
 		rx->lap += !(rx->head & mask);
-		more = has_next(rx);
-	} while (more && n < TAKE_MOST && !(until && until->over));
+	} while (n < TAKE_MOST && e->nover == over && has_next(rx));
 
-	/*
-	 * A producer that waits for room looks at this line again and again: write to it now and
-	 * then, and when there is nothing more.
-	 */
-	if (!more || rx->head - rx->published > mask / 4)
+	/* A producer that waits for room reads this line all the time: write it now and then. */
+	if (likely(!READ_ONCE(rx->box->waiting)) || rx->head - rx->published > mask / 4)
 		publish(rx);
 	return n;
 }
 
-u32 host_poll(struct goal_engine *e, const struct goal_run *until)
+u32 host_poll(struct goal_engine *e)
 {
 	u32 i, n = 0;
 
@@ -328,7 +325,9 @@ u32 host_poll(struct goal_engine *e, const struct goal_run *until)
 		struct host_rx *rx = &e->rx[i];
 
 		if (has_next(rx))
-			n += take(e, rx, until);
+			n += take(e, rx);
+		else if (unlikely(rx->head != rx->published))
+			publish(rx);
 	}
 	return n;
 }
@@ -341,7 +340,7 @@ u32 host_progress(struct goal_engine *e)
 
 	if (!host_trylock(e))
 		return 0;
-	n = host_poll(e, NULL);
+	n = host_poll(e);
 	if (unlikely(e->npending))
 		n += host_pending(e);
 	calls = e->ncalls && !e->dispatching;

@@ -169,6 +169,7 @@ void host_run_done(struct goal_run *r)
 		e->last = NULL;
 	list_remove(&r->group_link);
 	e->active--;
+	e->nover++;
 	e->stats.ops += r->core.sched->hdr->nops - r->core.undone;
 	if (unlikely(r->core.status)) {
 		u32 i = e->nfailed++ % HOST_FAILED;
@@ -281,7 +282,7 @@ int goal_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run
 	launch(r);
 	polls = __atomic_load_n(&e->spins, __ATOMIC_RELAXED) ? FIRST_POLLS : FIRST_POLLS_FULL;
 	for (; polls && !over(r); polls--)
-		host_poll(e, r);
+		host_poll(e);
 	wait = !over(r) || e->ncalls;
 	if (unlikely(wait)) {
 		host_unlock(e);

@@ -190,6 +190,7 @@ void host_xfer_send(struct goal_engine *e, struct host_xfer *x)
 		return;
 	list_append(&p->pending, &x->link);
 	e->npending++;
+	WRITE_ONCE(p->box->waiting, 1);
 }
 
 /* Try again to send what found no room. Number of transfers that got on. */
@@ -218,6 +219,8 @@ u32 host_pending(struct goal_engine *e)
 			e->npending++;
 			break;
 		}
+		if (p->box && p->box->waiting && list_empty(&p->pending))
+			WRITE_ONCE(p->box->waiting, 0);
 	}
 	return n;
 }

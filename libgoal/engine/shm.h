@@ -66,7 +66,8 @@ struct shm_taken {
 struct shm_box {
 	u8 address[128]; /* of the producer (struct goal_address) */
 	struct shm_taken taken;
-	u8 spare[64];
+	u32 waiting; /* (producer) it waits for room, and reads taken all the time */
+	u8 spare[60];
 };
 
 /* shm_slot.kind */
