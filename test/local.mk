@@ -14,6 +14,8 @@ EXTRA_DIST += \
 	%D%/chroot.sh \
 	%D%/demo \
 	%D%/fresh \
+	%D%/fuzz/run \
+	%D%/kbuild/run \
 	%D%/lib.sh \
 	%D%/local.mk \
 	%D%/matrix \
@@ -24,7 +26,8 @@ EXTRA_DIST += \
 	%D%/style/licences \
 	%D%/style/manpages \
 	%D%/style/scripts \
-	%D%/style/words
+	%D%/style/words \
+	%D%/unit/run
 
 installcheck-local:
 	bash $(srcdir)/%D%/build/installed -b .
