@@ -331,7 +331,7 @@ void coll_goal_progress_need(void);
 void coll_goal_idle(void);
 
 /* stream.c: what names a run of @c with @ntags tags. 0 or an MPI error. */
-#define COLL_GOAL_STREAM_TAGS 1024
+#define COLL_GOAL_STREAM_TAGS (1 << 16)
 int coll_goal_ident_other(struct coll_goal_module *m, const struct coll_goal_call *c,
 			  uint32_t ntags, bool persistent, struct coll_goal_ident *ident);
 

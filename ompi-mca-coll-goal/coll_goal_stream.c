@@ -48,8 +48,8 @@ static uint32_t *rooted(struct coll_goal_module *m, int64_t root, uint32_t *side
 int coll_goal_ident_other(struct coll_goal_module *m, const struct coll_goal_call *c,
 			  uint32_t ntags, bool persistent, struct coll_goal_ident *ident)
 {
-	uint32_t side = 0, rank = 0, half = COLL_GOAL_STREAM_TAGS / 2, *next, n;
-	unsigned int bits = 0;
+	uint32_t side = 0, rank = 0, part = COLL_GOAL_STREAM_TAGS / 4, *next, n;
+	unsigned int bits = 0, which;
 
 	if (c->stream == COLL_GOAL_PLAIN) {
 		ident->op_id = PERSISTENT | (m->next_init++ & (PERSISTENT - 1));
@@ -65,7 +65,7 @@ int coll_goal_ident_other(struct coll_goal_module *m, const struct coll_goal_cal
 	}
 	if (!next)
 		return OMPI_ERR_OUT_OF_RESOURCE;
-	if (ntags > half)
+	if (ntags > part)
 		return MPI_ERR_OTHER; /* no builder of these streams takes so many */
 	n = (*next)++;
 	ident->op_id = OTHER | side | rank;
@@ -77,8 +77,11 @@ int coll_goal_ident_other(struct coll_goal_module *m, const struct coll_goal_cal
 		ident->op_id |= (1 + n % names) << bits;
 		ident->start = 0;
 	}
-	/* The two sides count apart: each has half of the tags. */
-	ident->tag =
-		m->stream_tag - (int32_t)(side ? half : 0) - (int32_t)(n % (half / ntags) * ntags);
+	/*
+	 * Tags come round again. The two sides count apart, so they have tags of their own; so do
+	 * persistent requests, which may be started when later calls are long under way.
+	 */
+	which = (side ? 2 : 0) + persistent;
+	ident->tag = m->stream_tag - (int32_t)(which * part + n % (part / ntags) * ntags);
 	return OMPI_SUCCESS;
 }

@@ -98,6 +98,10 @@ mpi_programs += %D%/large
 %C%_large_CPPFLAGS = $(mpi_cppflags)
 %C%_large_LDADD = $(mpi_check_libs)
 
+mpi_programs += %D%/longlived
+%C%_longlived_CPPFLAGS = $(mpi_cppflags)
+%C%_longlived_LDADD = $(mpi_check_libs)
+
 mpi_programs += %D%/neighbor
 %C%_neighbor_CPPFLAGS = $(mpi_cppflags)
 %C%_neighbor_LDADD = $(mpi_check_libs)
