@@ -130,11 +130,7 @@ static int reduce_core(const struct goal_run *r, const struct goal_op *o, const 
 		       void *inout, u64 count)
 {
 	(void)r;
-	if (core_type_host_only(o->dtype))
-		return core_reduce_host(o->dtype, o->rop, in, inout, count);
-	if (o->dtype == GOAL_TYPE_FLOAT || o->dtype == GOAL_TYPE_DOUBLE)
-		return core_reduce_fp(o->dtype, o->rop, in, inout, count);
-	return core_reduce_int(o->dtype, o->rop, in, inout, count);
+	return goal_reduce_local(o->dtype, o->rop, in, inout, count);
 }
 
 static int reduce_callback(const struct goal_run *r, const struct goal_op *o, const void *in,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The core's arithmetic by itself, for callers that reduce without a run and want the bits that
- * a run would give: coll/goal's MPI_Reduce_local.
+ * The core's arithmetic by itself: for move.c, and for callers that reduce without a run and want
+ * the bits that a run would give, as coll/goal's MPI_Reduce_local.
  */
 #include "core.h"
 

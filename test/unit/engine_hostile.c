@@ -22,17 +22,6 @@ static uint64_t draw(void)
 	return seed;
 }
 
-static struct goal_graph *one_way(uint32_t rank, uint64_t bytes)
-{
-	struct goal_graph *g = pair_graph(rank, 2);
-
-	if (rank == 0)
-		assert_true(goal_send(g, GOAL_BUF_SEND, 0, bytes, 1, 0) >= 0);
-	else
-		assert_true(goal_recv(g, GOAL_BUF_RECV, 0, bytes, 0, 0) >= 0);
-	return g;
-}
-
 /* The peer that @engine knows at the address of @to, with a mailbox of ours there. */
 static struct host_peer *mailbox(struct pair *p, uint32_t from, uint32_t to)
 {
@@ -67,7 +56,7 @@ static void slots__random(void **state)
 
 	(void)state;
 	pair_create(&p, 2, NULL);
-	l = pair_load(&p, 1, one_way(1, 64));
+	l = pair_load(&p, 1, pair_one_way(1, 64, 64));
 	pair_bind(&b, NULL, 0, memory.data, 64);
 	memory.before = memory.after = 0x5a5a5a5a5a5a5a5aull;
 	for (i = 0; i < 20000; i++) {
@@ -157,7 +146,7 @@ static void slots__one_field_wrong(void **state)
 	bad[9].len = 60000;
 	bad[9].data = 60000;
 	pair_create(&p, 2, NULL);
-	l = pair_load(&p, 1, one_way(1, 8));
+	l = pair_load(&p, 1, pair_one_way(1, 8, 8));
 	pair_bind(&b, NULL, 0, &to, 8);
 	run = pair_start(&p, 1, l, 0, &b);
 	for (i = 0; i < 10; i++) {
@@ -294,7 +283,7 @@ static void taken__random(void **state)
 	assert_non_null(from);
 	assert_non_null(to);
 	pair_create(&p, 2, NULL);
-	l = pair_load(&p, 0, one_way(0, 100));
+	l = pair_load(&p, 0, pair_one_way(0, 100, 100));
 	pair_bind(&b, from, 5000, to, 5000);
 	for (i = 0; i < 3000; i++) {
 		struct host_peer *peer = mailbox(&p, 0, 1);
@@ -392,7 +381,7 @@ static void scan__mailbox_of_nobody(void **state)
 		p.engine[1]->shm->state[i] = i % 2 ? SHM_READY : 77;
 	p.engine[1]->shm->bell++;
 	for (i = 0; i < 2; i++)
-		l[i] = pair_load(&p, i, one_way(i, 8));
+		l[i] = pair_load(&p, i, pair_one_way(i, 8, 8));
 	pair_bind(&b, &from, 8, &to, 8);
 	for (i = 0; i < 2; i++)
 		run[i] = pair_start(&p, i, l[i], 0, &b);
@@ -418,7 +407,7 @@ static void claim__none_left(void **state)
 	pair_create(&p, 2, NULL);
 	for (i = 0; i < SHM_BOXES; i++)
 		p.engine[1]->shm->state[i] = SHM_CLAIMED;
-	l = pair_load(&p, 0, one_way(0, 8));
+	l = pair_load(&p, 0, pair_one_way(0, 8, 8));
 	pair_bind(&b, &from, 8, NULL, 0);
 	run = pair_start(&p, 0, l, 0, &b);
 	assert_int_equal(pair_wait(&p, run), -ENOSPC);
@@ -439,13 +428,13 @@ static void retire__mailboxes_are_used_again(void **state)
 
 	(void)state;
 	pair_open(&p, 2, NULL);
-	l[1] = pair_load(&p, 1, one_way(1, 8));
+	l[1] = pair_load(&p, 1, pair_one_way(1, 8, 8));
 	for (i = 0; i < 50; i++) {
 		struct goal_run *run[2];
 
 		p.group[0] = pair_join(&p, 0, 500 + i);
 		p.group[1] = pair_join(&p, 1, 500 + i);
-		l[0] = pair_load(&p, 0, one_way(0, 8));
+		l[0] = pair_load(&p, 0, pair_one_way(0, 8, 8));
 		pair_bind(&b, &from, 8, &to, 8);
 		from = i + 1;
 		to = 0;

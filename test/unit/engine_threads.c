@@ -40,15 +40,6 @@ struct worker {
 	pthread_t thread;
 };
 
-static struct goal_graph *exchange(uint32_t rank, uint64_t bytes)
-{
-	struct goal_graph *g = pair_graph(rank, 2);
-
-	assert_true(goal_send(g, GOAL_BUF_SEND, 0, bytes, !rank, 0) >= 0);
-	assert_true(goal_recv(g, GOAL_BUF_RECV, 0, bytes, !rank, 0) >= 0);
-	return g;
-}
-
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -116,7 +107,7 @@ static void run_workers(uint32_t flags)
 		w->rank = i % 2;
 		w->number = i / 2;
 		w->bytes = sizes[i / 2];
-		w->loaded = pair_load(&pair, w->rank, exchange(w->rank, w->bytes));
+		w->loaded = pair_load(&pair, w->rank, pair_exchange(w->rank, w->bytes));
 	}
 	for (i = 0; i < 2 * THREADS; i++)
 		assert_int_equal(pthread_create(&worker[i].thread, NULL, work, &worker[i]), 0);
@@ -185,7 +176,7 @@ static void threads__callbacks_start_runs(void **state)
 	for (i = 0; i < 2; i++) {
 		memset(&chain[i], 0, sizeof(chain[i]));
 		chain[i].group = pair.group[i];
-		chain[i].loaded = pair_load(&pair, i, exchange(i, 0));
+		chain[i].loaded = pair_load(&pair, i, pair_exchange(i, 0));
 		chain[i].left = 300;
 	}
 	for (i = 0; i < 2; i++)
@@ -238,7 +229,7 @@ static void threads__cancel(void **state)
 		worker[i].rank = i % 2;
 		/* No two have a number in common: nobody's messages meet. */
 		worker[i].number = i;
-		worker[i].loaded = pair_load(&pair, i % 2, exchange(i % 2, 0));
+		worker[i].loaded = pair_load(&pair, i % 2, pair_exchange(i % 2, 0));
 	}
 	for (i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&worker[i].thread, NULL, cancel, &worker[i]), 0);
