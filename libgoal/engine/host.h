@@ -250,6 +250,7 @@ struct goal_group {
 	struct list runs; /* active */
 	int status;       /* of a group that has failed */
 	u32 status_peer;
+	bool left;                /* a peer has died or closed its engine */
 	struct host_peer *peer[]; /* by rank; NULL: remote */
 };
 
@@ -353,6 +354,7 @@ int host_peer_attach(struct goal_engine *e, struct host_peer *p);
 int host_peer_claim(struct goal_engine *e, struct host_peer *p); /* our mailbox there */
 void host_peer_put(struct goal_engine *e, struct host_peer *p);
 bool host_peer_gone(struct host_peer *p);
+void host_run_check_peers(struct goal_run *r);
 void host_peers_check(struct goal_engine *e); /* look for dead ones, and end runs */
 bool host_peers_drained(struct goal_engine *e);
 void host_peers_free(struct goal_engine *e, bool forked);

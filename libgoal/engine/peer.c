@@ -262,6 +262,7 @@ static bool needs(const struct goal_run *r, u32 rank)
 /* Nothing will come from @p any more. Runs that wait for it end, others may still finish. */
 static void bury(struct goal_engine *e, struct host_peer *p)
 {
+	bool clean = __atomic_load_n(&p->shm->closed, __ATOMIC_ACQUIRE);
 	struct list *l, *m, *next;
 	u32 i;
 
@@ -281,7 +282,9 @@ static void bury(struct goal_engine *e, struct host_peer *p)
 				break;
 		if (i == g->npeers)
 			continue;
-		if (!g->status) {
+		/* After a clean end what it sent may be all that runs to come need of it. */
+		g->left = true;
+		if (!clean && !g->status) {
 			g->status = -ECONNRESET;
 			g->status_peer = i;
 		}
@@ -293,6 +296,17 @@ static void bury(struct goal_engine *e, struct host_peer *p)
 				host_run_fail(r, -ECONNRESET, i);
 		}
 	}
+}
+
+/* @r has just been started, on a group that some peers have left: can it do without them? */
+void host_run_check_peers(struct goal_run *r)
+{
+	struct goal_group *g = r->group;
+	u32 i;
+
+	for (i = 0; i < g->npeers && !r->over; i++)
+		if (g->peer[i] && g->peer[i]->dead && needs(r, i))
+			host_run_fail(r, -ECONNRESET, i);
 }
 
 static void unmap(struct host_peer *p, bool forked)

@@ -17,6 +17,7 @@ _Static_assert(sizeof(struct goal_segment) == sizeof(struct core_segment) &&
  */
 #define FIRST_POLLS      1000
 #define FIRST_POLLS_FULL 50
+#define START_POLLS      16 /* of a start that does not wait: what is there is taken at once */
 
 /* Memory for one run of @l; NULL: there is none. */
 struct goal_run *host_run_new(struct goal_loaded *l)
@@ -150,6 +151,8 @@ static inline void launch(struct goal_run *r)
 	host_run_reap(r);
 	if (unlikely(r->engine->nearly))
 		host_message_start(r);
+	if (unlikely(r->group->left))
+		host_run_check_peers(r);
 }
 
 static inline bool over(const struct goal_run *r)
@@ -244,6 +247,7 @@ int goal_start(struct goal_group *g, struct goal_loaded *l, const struct goal_ru
 {
 	struct goal_engine *e = g->engine;
 	struct goal_run *r;
+	u32 polls;
 	bool calls;
 	int rc;
 
@@ -256,6 +260,9 @@ int goal_start(struct goal_group *g, struct goal_loaded *l, const struct goal_ru
 	/* Before its callback can be called, and give it up. */
 	*run = r;
 	launch(r);
+	polls = __atomic_load_n(&e->spins, __ATOMIC_RELAXED) ? START_POLLS : 1;
+	for (; polls && !over(r); polls--)
+		host_poll(e);
 unlock:
 	calls = e->ncalls && !e->dispatching;
 	host_unlock(e);

@@ -356,6 +356,44 @@ static void close__waits_until_all_is_taken(void **state)
 	fork_ranks(2, lingers, 0);
 }
 
+/* Rank 0 sends for a run that rank 1 starts only when rank 0 is known to be gone. */
+static void leaves_a_message(struct fork_rank *r)
+{
+	uint64_t value = r->rank ? 0 : 815;
+	struct goal_segment seg = { &value, 8 };
+	struct goal_buffer buf[2] = { { &seg, 1 }, { &seg, 1 } };
+	struct goal_run_attr attr = { .nbufs = 2, .bufs = buf };
+	struct goal_graph *g = NULL;
+	struct goal_loaded *l;
+
+	fork_open(r, NULL);
+	FORK_CHECK(goal_graph_create(r->rank, 2, &g) == 0);
+	if (r->rank)
+		FORK_CHECK(goal_recv(g, GOAL_BUF_RECV, 0, 8, 0, 0) >= 0);
+	else
+		FORK_CHECK(goal_send(g, GOAL_BUF_SEND, 0, 8, 1, 0) >= 0);
+	l = fork_load(r, g);
+	if (r->rank) {
+		/* This one is not answered: it ends when the other has closed. */
+		attr.op_id = 1;
+		FORK_CHECK(goal_exec(r->group, l, &attr, NULL) == -ECONNRESET);
+		attr.op_id = 0;
+	}
+	FORK_CHECK(goal_exec(r->group, l, &attr, NULL) == 0);
+	FORK_CHECK(value == 815);
+	attr.op_id = 2;
+	if (r->rank)
+		FORK_CHECK(goal_exec(r->group, l, &attr, NULL) == -ECONNRESET);
+	FORK_CHECK(goal_unload(l) == 0);
+	fork_close(r);
+}
+
+static void close__what_was_sent_still_counts(void **state)
+{
+	(void)state;
+	fork_ranks(2, leaves_a_message, 0);
+}
+
 /* A child of a rank calls everything; the rank's messages stay as they are. */
 static void forks(struct fork_rank *r)
 {
@@ -493,6 +531,7 @@ int main(void)
 		cmocka_unit_test(exec__a_rank_is_killed_amid_events),
 		cmocka_unit_test(close__after_the_last_barrier),
 		cmocka_unit_test(close__waits_until_all_is_taken),
+		cmocka_unit_test(close__what_was_sent_still_counts),
 		cmocka_unit_test(fork__a_child_leaves_the_parent_alone),
 		cmocka_unit_test(progress_thread__answers_for_a_rank_that_computes),
 		cmocka_unit_test(bootstrap__all_or_nobody),

@@ -5,8 +5,8 @@
  * between nodes. The kernel engine, /dev/espgoal, has the same interface.
  *
  * How runs fail. The outcome of a run is 0 or the first error: -EMSGSIZE: a message was longer
- * than its receive; -ECONNRESET: a peer has died or closed its engine (its groups have failed
- * then); -ECONNABORTED: a peer's part of the run has failed, and it will not send what this one
+ * than its receive; -ECONNRESET: a peer has died (its groups have failed then), or it closed
+ * its engine and what it had sent was not enough; -ECONNABORTED: a peer's part of the run has failed, and it will not send what this one
  * waits for; -ECANCELED: goal_run_cancel(); -EPROTO: a peer writes nonsense; -ENOMEM; what a
  * callback or the remote transport answered. goal_run_peer() names the peer.
  *
