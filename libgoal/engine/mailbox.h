@@ -35,7 +35,7 @@ static inline void box_refresh(struct host_peer *p)
 	u32 slots, msgs;
 
 	p->taken.slots = __atomic_load_n(&p->box->taken.slots, __ATOMIC_ACQUIRE);
-	p->taken.data = READ_ONCE(p->box->taken.data);
+	p->taken.data = __atomic_load_n(&p->box->taken.data, __ATOMIC_ACQUIRE);
 	p->taken.msgs = READ_ONCE(p->box->taken.msgs);
 	p->taken.bytes = READ_ONCE(p->box->taken.bytes);
 	/* A broken owner may have written anything: more than all is nothing. */

@@ -270,7 +270,8 @@ static inline void publish(struct host_rx *rx)
 {
 	struct shm_taken *t = &rx->box->taken;
 
-	__atomic_store_n(&t->data, rx->data_head, __ATOMIC_RELAXED);
+	/* The producer may see this one before the others, and writes there: payload is read. */
+	__atomic_store_n(&t->data, rx->data_head, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->bytes, rx->bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&t->msgs, rx->msgs, __ATOMIC_RELAXED);
 	__atomic_store_n(&t->slots, rx->head, __ATOMIC_RELEASE);
@@ -306,7 +307,9 @@ static u32 take(struct goal_engine *e, struct host_rx *rx)
 		n++;
 		rx->head++;
 		rx->next = shm_slots(rx->box) + (rx->head & mask);
-		rx->lap += !(rx->head & mask);
+		/* Laps are counted as the producer does, from its 32-bit count of slots. */
+		if (unlikely(!(rx->head & mask)))
+			rx->lap = rx->head ? rx->lap + 1 : 1;
 	} while (n < TAKE_MOST && e->nover == over && has_next(rx));
 
 	__builtin_prefetch(rx->next); /* in a stream it is there already */

@@ -203,6 +203,11 @@ unit_tests += %D%/engine_run
 %C%_engine_run_CFLAGS = $(unit_cflags)
 %C%_engine_run_LDADD = $(unit_libs)
 
+unit_tests += %D%/engine_wrap
+%C%_engine_wrap_CPPFLAGS = $(unit_cppflags)
+%C%_engine_wrap_CFLAGS = $(unit_cflags)
+%C%_engine_wrap_LDADD = $(unit_libs)
+
 if GOAL_TSAN
 unit_tests += %D%/engine_threads
 %C%_engine_threads_CPPFLAGS = $(unit_cppflags)
