@@ -185,6 +185,10 @@ void goal_engine_stats(const struct goal_engine *engine, struct goal_engine_stat
 	struct goal_engine *e = (struct goal_engine *)engine;
 	struct list *l;
 
+	/* In a child, the lock may be held for ever by a thread that only the parent has. */
+	memset(stats, 0, sizeof(*stats));
+	if (host_forked(e))
+		return;
 	host_lock(e);
 	*stats = e->stats;
 	list_for(l, &e->peers)
@@ -217,6 +221,8 @@ bool goal_engine_active(const struct goal_engine *engine)
 	struct goal_engine *e = (struct goal_engine *)engine;
 	bool active;
 
+	if (host_forked(e))
+		return false;
 	host_lock(e);
 	active = e->active || e->npending || e->ncalls;
 	host_unlock(e);

@@ -5,6 +5,8 @@
  */
 #include <dirent.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "engine_pair.h"
 
@@ -237,6 +239,38 @@ static void load__refuses_bad_schedules(void **state)
 	pair_free(&p);
 }
 
+/* Another thread of the parent's is in the engine at the fork: the child must not wait for it. */
+static void fork__with_the_lock_held(void **state)
+{
+	const struct goal_engine_attr attr = { .flags = GOAL_ENGINE_THREADS };
+	struct goal_engine_stats stats;
+	struct goal_loaded *l;
+	struct pair p;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	pair_create(&p, 2, &attr);
+	l = pair_load(&p, 0, pair_exchange(0, 8));
+	host_lock(p.engine[0]);
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		goal_engine_stats(p.engine[0], &stats);
+		if (stats.loads || goal_engine_active(p.engine[0]) || !goal_loaded_bytes(l) ||
+		    goal_unload(l) != -ECHILD)
+			_exit(1);
+		_exit(0);
+	}
+	host_unlock(p.engine[0]);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(pair_stats(&p, 0).loads, 1);
+	assert_int_equal(goal_unload(l), 0);
+	pair_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +283,7 @@ int main(void)
 		cmocka_unit_test(group_create__what_is_refused),
 		cmocka_unit_test(reach__closed_endpoint),
 		cmocka_unit_test(load__refuses_bad_schedules),
+		cmocka_unit_test(fork__with_the_lock_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
