@@ -70,9 +70,11 @@ int64_t draft_copy(struct draft *d, struct place dst, struct place src, uint64_t
 int64_t draft_copy_block(struct draft *d, struct place dst, uint64_t room, struct place src,
 			 uint64_t len)
 {
-	if (len > room)
-		draft_fail(d, -EMSGSIZE);
-	return draft_copy(d, dst, src, len);
+	if (len <= room || d->err)
+		return draft_copy(d, dst, src, len);
+	/* As between two ranks: this run ends with -EMSGSIZE, and only this one. */
+	(void)draft_send(d, src, len, d->graph->rank, 0);
+	return draft_recv(d, dst, room, d->graph->rank, 0);
 }
 
 int64_t draft_nop(struct draft *d)

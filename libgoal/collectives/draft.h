@@ -62,7 +62,10 @@ int64_t draft_send(struct draft *d, struct place src, uint64_t len, uint32_t pee
 int64_t draft_recv(struct draft *d, struct place dst, uint64_t len, uint32_t peer, uint32_t tag);
 /* Without bytes, or from a place to itself, there is nothing to do: DRAFT_NONE. */
 int64_t draft_copy(struct draft *d, struct place dst, struct place src, uint64_t len);
-/* This rank's block for itself: @len bytes into a block of @room; -EMSGSIZE: it is too small. */
+/*
+ * This rank's block for itself: @len bytes into a block of @room. One that is too small makes the
+ * run fail with -EMSGSIZE, as between two ranks.
+ */
 int64_t draft_copy_block(struct draft *d, struct place dst, uint64_t room, struct place src,
 			 uint64_t len);
 int64_t draft_nop(struct draft *d);

@@ -117,6 +117,39 @@ static void truncated(enum coll coll, enum form form, int count)
 	works();
 }
 
+/* The root's block for itself is too long: its own error, and the others' calls are as usual. */
+static void own_block(enum form form)
+{
+	int counts[16], displs[16];
+	struct call c = { .coll = GATHERV,
+			  .comm = MPI_COMM_WORLD,
+			  .sbuf = data,
+			  .rbuf = got,
+			  .scount = 6,
+			  .stype = MPI_INT,
+			  .rtype = MPI_INT,
+			  .rcounts = counts,
+			  .rdispls = displs };
+	int err;
+
+	check_context("%s gatherv with a long block of the root", form_name(form));
+	memset(got, 0x5a, sizeof(got));
+	for (int r = 0; r < check_size; r++) {
+		counts[r] = r ? 6 : 3;
+		displs[r] = r * COUNT;
+	}
+	err = outcome(&c, form);
+	if (check_rank == 0) {
+		CHECK(error_class(err) == MPI_ERR_TRUNCATE, "error class %d instead of truncation",
+		      error_class(err));
+		CHECK(got[3] == 0x5a5a5a5a, "written past the block");
+	} else if (err != MPI_SUCCESS) {
+		CHECK(error_class(err) != MPI_ERR_TRUNCATE, "truncation at rank %d too",
+		      check_rank);
+	}
+	works();
+}
+
 /* Less than expected is fine where lengths are the receiver's upper bounds. */
 static void shorter(enum form form)
 {
@@ -162,6 +195,7 @@ int main(int argc, char **argv)
 			for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
 				truncated(colls[i], (enum form)form, counts[k]);
 		}
+		own_block((enum form)form);
 		shorter((enum form)form);
 	}
 	return check_end();

@@ -199,7 +199,10 @@ static void allgather__bad(void **state)
 	assert_int_equal(goal_allgather(&inter_comm, GOAL_ALG_BRUCK, 8, 8, false, &g), -EINVAL);
 	assert_int_equal(goal_allgather(&c, GOAL_ALG_AUTO, 1ull << 55, 1ull << 55, false, &g),
 			 -E2BIG);
-	assert_int_equal(goal_allgatherv(&c, GOAL_ALG_AUTO, 5, &blocks, false, &g), -EMSGSIZE);
+	/* a block for itself that is too long: an error of the run */
+	assert_in_range(goal_allgatherv(&c, GOAL_ALG_AUTO, 5, &blocks, false, &g), 1, 2);
+	goal_graph_free(g);
+	g = NULL;
 	assert_int_equal(goal_allgatherv(&c, GOAL_ALG_AUTO, 5, NULL, false, &g), -EINVAL);
 	assert_int_equal(goal_allgatherv(&inter_comm, GOAL_ALG_AUTO, 4, &blocks, true, &g),
 			 -EINVAL);

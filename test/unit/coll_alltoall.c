@@ -192,7 +192,10 @@ static void alltoall__bad(void **state)
 	assert_int_equal(goal_alltoall(&inter_comm, GOAL_ALG_AUTO, 8, 8, true, &g), -EINVAL);
 	assert_int_equal(goal_alltoall(&c, GOAL_ALG_AUTO, 1ull << 55, 1ull << 55, false, &g),
 			 -E2BIG);
-	assert_int_equal(goal_alltoallv(&c, GOAL_ALG_AUTO, &from, &to, false, &g), -EMSGSIZE);
+	/* a block for itself that is too long: an error of the run */
+	assert_in_range(goal_alltoallv(&c, GOAL_ALG_AUTO, &from, &to, false, &g), 1, 2);
+	goal_graph_free(g);
+	g = NULL;
 	assert_int_equal(goal_alltoallv(&c, GOAL_ALG_AUTO, NULL, &to, false, &g), -EINVAL);
 	assert_int_equal(goal_alltoallv(&c, GOAL_ALG_AUTO, &to, NULL, true, &g), -EINVAL);
 	assert_int_equal(goal_alltoallv(&c, GOAL_ALG_BRUCK, &to, &to, false, &g), -EINVAL);

@@ -355,7 +355,10 @@ static void neighbor__bad(void **state)
 	assert_int_equal(goal_neighbor_alltoall(&c, &none, 8, 8, &g), -EINVAL);
 	assert_int_equal(goal_neighbor_allgather(&c, &half, 8, 8, &g), -EINVAL);
 	assert_int_equal(goal_neighbor_allgather(&inter, &good, 8, 8, &g), -EINVAL);
-	assert_int_equal(goal_neighbor_allgather(&c, &good, 9, 8, &g), -EMSGSIZE);
+	/* a block for itself that is too long: an error of the run */
+	assert_in_range(goal_neighbor_allgather(&c, &good, 9, 8, &g), 1, 2);
+	goal_graph_free(g);
+	g = NULL;
 	assert_int_equal(goal_neighbor_allgather(&c, &good, 8, 1ull << 56, &g), -E2BIG);
 	assert_int_equal(goal_neighbor_allgather(&c, NULL, 8, 8, &g), -EINVAL);
 	assert_int_equal(goal_neighbor_allgatherv(&c, &good, 8, NULL, &g), -EINVAL);

@@ -6,8 +6,8 @@
  *
  * All of them: a new graph in *@graph, owned by the caller, and as result the number of tags it
  * takes (at least 1, the same at every rank); -EINVAL: an argument is out of range or the
- * algorithm does not know this case; -ENOMEM; -E2BIG; -EMSGSIZE: this rank's block for itself is
- * longer than the place for it. Blocks are bytes of a bound buffer:
+ * algorithm does not know this case; -ENOMEM; -E2BIG. Where this rank's block for itself is longer
+ * than the place for it, the run ends with -EMSGSIZE. Blocks are bytes of a bound buffer:
  * sends read GOAL_BUF_SEND, results are written to GOAL_BUF_RECV. With @in_place this rank's
  * contribution stands in GOAL_BUF_RECV where MPI says so, and GOAL_BUF_SEND is not named;
  * where there is a root, only the root may ask for it.
