@@ -3,6 +3,9 @@
 # What the scripts that test/check calls have in common: `-b BUILD`, BUILD/test/config.sh, and
 # counting. Sourced.
 
+# Called by a make, its flags are not for the makes that we start.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=
 while getopts b: opt; do
