@@ -72,6 +72,7 @@ struct coll_goal_component {
 	opal_mutex_t lock;
 	volatile int32_t work;              /* what the progress callback has to look after */
 	struct coll_goal_vote *votes;       /* under way */
+	struct coll_goal_vote *votes_left;  /* failed; the PML may hold their buffers */
 	struct coll_goal_grave *graves;     /* groups and plans the engine was still busy with */
 	struct coll_goal_request *requests; /* for reuse */
 	struct coll_goal_request *finished; /* ended by the progress thread */
@@ -190,7 +191,6 @@ struct coll_goal_module {
 	bool near_known;
 	struct coll_goal_plan *last[GOAL_COLLS]; /* what this collective ran last */
 	struct coll_goal_cache cache;
-	struct coll_goal_vote *vote;
 	struct coll_goal_request *queue, *queue_end; /* runs that wait for the vote */
 	uint64_t *scratch;                           /* for key.vec of the call under way */
 	size_t scratch_words;
@@ -322,7 +322,8 @@ int coll_goal_begin(struct coll_goal_module *m);
 int coll_goal_votes_progress(void);
 /* Wait for the vote of @m: OMPI_SUCCESS, or the error that broke the communicator. */
 int coll_goal_vote_wait(struct coll_goal_module *m);
-void coll_goal_vote_drop(struct coll_goal_module *m);
+/* The communicators are gone: free what failed votes have left. */
+void coll_goal_votes_fini(void);
 
 /* progress.c */
 int coll_goal_progress(void);

@@ -109,6 +109,7 @@ static int component_open(void)
 	c->wait_known = false;
 	c->work = 0;
 	c->votes = NULL;
+	c->votes_left = NULL;
 	c->graves = NULL;
 	c->requests = NULL;
 	c->finished = NULL;
@@ -141,6 +142,7 @@ static int component_close(void)
 	c->engine = NULL;
 	coll_goal_modex_forget();
 	coll_goal_requests_fini();
+	coll_goal_votes_fini();
 	OBJ_DESTRUCT(&c->lock);
 	opal_output_close(c->output);
 	return OMPI_SUCCESS;

@@ -16,7 +16,6 @@ static void module_construct(struct coll_goal_module *m)
 /* Also where selection or enabling went wrong, and from within our own progress callback. */
 static void module_destruct(struct coll_goal_module *m)
 {
-	coll_goal_vote_drop(m);
 	coll_goal_cache_drop(m);
 	coll_goal_group_drop(m);
 	coll_goal_slots_drop(m);

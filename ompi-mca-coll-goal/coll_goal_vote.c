@@ -269,10 +269,20 @@ static int step(struct coll_goal_vote *v)
 }
 
 /*
- * The vote is over, with what v->result says, or with @error: let the queue go. After an error
- * the PML may still hold our buffers; they are freed with the module then, when the PML has
- * forgotten the communicator.
+ * Keep @v until the component closes: the PML may still read and write its buffers, and forgets
+ * a communicator only after our module is gone.
  */
+static void leave(struct coll_goal_vote *v)
+{
+	struct coll_goal_component *c = &mca_coll_goal_component;
+
+	coll_goal_lock();
+	v->next = c->votes_left;
+	c->votes_left = v;
+	coll_goal_unlock();
+}
+
+/* The vote is over, with what v->result says, or with @error: let the queue go. */
 static void conclude(struct coll_goal_vote *v, int error)
 {
 	struct coll_goal_module *m = v->module;
@@ -297,10 +307,10 @@ static void conclude(struct coll_goal_vote *v, int error)
 				    "coll:goal: %s runs on the host engine, group %016llx",
 				    comm->c_name, (unsigned long long)v->result.nonce);
 	}
-	if (!error) {
-		m->vote = NULL;
+	if (error)
+		leave(v);
+	else
 		vote_free(v);
-	}
 	coll_goal_queue_start(m);
 	coll_goal_work(-1);
 	OBJ_RELEASE(comm);
@@ -380,7 +390,6 @@ static int vote_start(struct coll_goal_module *m)
 	coll_goal_progress_need();
 	coll_goal_work(1);
 	coll_goal_lock();
-	m->vote = v;
 	v->busy = true;
 	v->next = c->votes;
 	if (v->next)
@@ -396,7 +405,7 @@ static int vote_start(struct coll_goal_module *m)
 
 give_up:
 	/* The PML does not even take receives: nothing will ever run here. */
-	m->vote = v;
+	leave(v);
 	coll_goal_spoil(m, MPI_ERR_OTHER);
 	return m->broken;
 }
@@ -415,10 +424,13 @@ int coll_goal_vote_wait(struct coll_goal_module *m)
 	return m->broken;
 }
 
-void coll_goal_vote_drop(struct coll_goal_module *m)
+void coll_goal_votes_fini(void)
 {
-	/* A vote under way holds its communicator: this one failed. */
-	if (m->vote)
-		vote_free(m->vote);
-	m->vote = NULL;
+	struct coll_goal_component *c = &mca_coll_goal_component;
+	struct coll_goal_vote *v;
+
+	while ((v = c->votes_left)) {
+		c->votes_left = v->next;
+		vote_free(v);
+	}
 }
