@@ -127,6 +127,8 @@ static void complete(struct coll_goal_request *r)
 
 			(void)request_free(&handle);
 		} else {
+			/* The MPI layer gives up its references to operation and types then. */
+			(void)ompi_request_complete(base, false);
 			recycle(r);
 			OBJ_RELEASE(comm);
 		}
