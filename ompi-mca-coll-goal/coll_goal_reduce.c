@@ -10,8 +10,11 @@ static inline int reduce_prepare(const void *sbuf, void *rbuf, int count, ompi_d
 	bool inter = OMPI_COMM_IS_INTER(m->comm);
 	bool sink = coll_goal_is_root(m->comm, inter, root);
 	bool in_place = sink && coll_goal_in_place(sbuf, rbuf, inter);
+	int rc;
 
-	coll_goal_reduction(c, GOAL_REDUCE, in_place, op, type);
+	rc = coll_goal_reduction(c, GOAL_REDUCE, in_place, op, type);
+	if (coll_goal_unlikely(rc))
+		return rc;
 	coll_goal_side_none(send);
 	coll_goal_side_none(recv);
 	c->key.root = coll_goal_root(inter, root);
@@ -39,8 +42,11 @@ static inline int allreduce_prepare(const void *sbuf, void *rbuf, int count, omp
 	struct coll_goal_side *send = &c->side[GOAL_BUF_SEND], *recv = &c->side[GOAL_BUF_RECV];
 	bool inter = OMPI_COMM_IS_INTER(m->comm);
 	bool in_place = coll_goal_in_place(sbuf, rbuf, inter);
+	int rc;
 
-	coll_goal_reduction(c, GOAL_ALLREDUCE, in_place, op, type);
+	rc = coll_goal_reduction(c, GOAL_ALLREDUCE, in_place, op, type);
+	if (coll_goal_unlikely(rc))
+		return rc;
 	coll_goal_side_none(send);
 	if (coll_goal_unlikely(!coll_goal_bytes(type, count)))
 		return COLL_GOAL_NOTHING;

@@ -11,22 +11,26 @@
 
 /*
  * Elements of (@op, @type) into the key. What the engine reduces stays as it lies in memory; other
- * elements are packed and come back to coll_goal_op_reduce().
+ * elements are packed and come back to coll_goal_op_reduce(). 0, or MPI_ERR_COUNT: one element is
+ * larger than a schedule can say.
  */
-static inline void coll_goal_reduction(struct coll_goal_call *c, enum goal_coll coll, bool in_place,
-				       ompi_op_t *op, ompi_datatype_t *type)
+static inline int coll_goal_reduction(struct coll_goal_call *c, enum goal_coll coll, bool in_place,
+				      ompi_op_t *op, ompi_datatype_t *type)
 {
 	uint32_t dtype, rop, size;
 
 	coll_goal_call_init(c, coll, in_place);
 	size = coll_goal_op_codes(op, type, &dtype, &rop);
 	if (coll_goal_unlikely(!size)) {
+		if (type->super.size > UINT32_MAX)
+			return MPI_ERR_COUNT;
 		size = (uint32_t)type->super.size;
 		c->reducer.op = op;
 		c->reducer.type = type;
 	}
 	c->key.code |= (uint64_t) !!ompi_op_is_commute(op) << 9 | (uint64_t)rop << 16 |
 		       (uint64_t)dtype << 24 | (uint64_t)size << 32;
+	return OMPI_SUCCESS;
 }
 
 /* @count elements of the reduction @c at @buf. */

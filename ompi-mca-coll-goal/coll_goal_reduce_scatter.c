@@ -32,7 +32,9 @@ static inline int reduce_scatter_prepare(const void *sbuf, void *rbuf, const int
 	int n = ompi_comm_size(m->comm), rc;
 	uint64_t total = 0, *counts;
 
-	coll_goal_reduction(c, GOAL_REDUCE_SCATTER, in_place, op, type);
+	rc = coll_goal_reduction(c, GOAL_REDUCE_SCATTER, in_place, op, type);
+	if (coll_goal_unlikely(rc))
+		return rc;
 	rc = coll_goal_key_room(m, &c->key, 0, n);
 	if (rc != OMPI_SUCCESS)
 		return rc;
@@ -59,8 +61,11 @@ static inline int reduce_scatter_block_prepare(const void *sbuf, void *rbuf, int
 {
 	bool inter = OMPI_COMM_IS_INTER(m->comm);
 	bool in_place = coll_goal_in_place(sbuf, rbuf, inter);
+	int rc;
 
-	coll_goal_reduction(c, GOAL_REDUCE_SCATTER_BLOCK, in_place, op, type);
+	rc = coll_goal_reduction(c, GOAL_REDUCE_SCATTER_BLOCK, in_place, op, type);
+	if (coll_goal_unlikely(rc))
+		return rc;
 	if (coll_goal_unlikely(!coll_goal_bytes(type, rcount)))
 		return COLL_GOAL_NOTHING;
 	c->key.send = rcount;

@@ -6,8 +6,11 @@ static inline int prefix_prepare(enum goal_coll coll, const void *sbuf, void *rb
 				 ompi_datatype_t *type, ompi_op_t *op, struct coll_goal_call *c)
 {
 	bool in_place = coll_goal_in_place(sbuf, rbuf, false);
+	int rc;
 
-	coll_goal_reduction(c, coll, in_place, op, type);
+	rc = coll_goal_reduction(c, coll, in_place, op, type);
+	if (coll_goal_unlikely(rc))
+		return rc;
 	if (coll_goal_unlikely(!coll_goal_bytes(type, count)))
 		return COLL_GOAL_NOTHING;
 	c->key.send = count;
