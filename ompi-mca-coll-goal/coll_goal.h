@@ -271,9 +271,13 @@ static inline bool coll_goal_key_equal(const struct coll_goal_key *a, const stru
 void *coll_goal_malloc(size_t bytes);
 void *coll_goal_calloc(size_t n, size_t bytes);
 
-/* say.c: a message of help-mpi-coll-goal.txt; where all processes would say it, the first of a node. */
+/*
+ * say.c: a message of help-mpi-coll-goal.txt; where all processes of the job, or all members of
+ * @comm, would say it: the first of a node.
+ */
 void coll_goal_say(const char *topic, ...);
 void coll_goal_say_first(const char *topic, ...);
+void coll_goal_say_member(ompi_communicator_t *comm, const char *topic, ...);
 
 /* params.c */
 int coll_goal_params_register(mca_base_component_t *component);

@@ -53,8 +53,8 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 	if (stranger >= 0) {
 		/* What the members published is the same everywhere: all decline. */
 		if (alone()) {
-			coll_goal_say_first("stranger", m->comm->c_name, stranger,
-					    remote ? " of the remote group" : "");
+			coll_goal_say_member(m->comm, "stranger", m->comm->c_name, stranger,
+					     remote ? " of the remote group" : "");
 			return OMPI_ERR_NOT_SUPPORTED;
 		}
 		opal_output_verbose(1, mca_coll_goal_component.output,
@@ -73,8 +73,8 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 		else if (!(OMPI_COMM_IS_INTER(m->comm) &&
 			   (coll >= GOAL_NEIGHBOR_ALLGATHER || coll == GOAL_SCAN ||
 			    coll == GOAL_EXSCAN)))
-			coll_goal_say_first("cannot-disable", goal_coll_name(coll),
-					    m->comm->c_name);
+			coll_goal_say_member(m->comm, "cannot-disable", goal_coll_name(coll),
+					     m->comm->c_name);
 	}
 	return OMPI_COMM_IS_INTER(m->comm) ? coll_goal_begin(m) : OMPI_SUCCESS;
 }

@@ -26,6 +26,38 @@ void coll_goal_say(const char *topic, ...)
 	va_end(args);
 }
 
+/* Has a process of @group that comes before ours its place on our machine? */
+static bool earlier(ompi_group_t *group)
+{
+	int n = ompi_group_size(group);
+
+	for (int r = 0; r < n; r++) {
+		opal_process_name_t name = ompi_group_get_proc_name(group, r);
+		const struct coll_goal_card *card;
+
+		if (name.jobid > OPAL_PROC_MY_NAME.jobid ||
+		    (name.jobid == OPAL_PROC_MY_NAME.jobid && name.vpid >= OPAL_PROC_MY_NAME.vpid))
+			continue;
+		card = coll_goal_modex_card(name);
+		if (card &&
+		    !memcmp(card->machine, coll_goal_modex_mine()->machine, sizeof(card->machine)))
+			return true;
+	}
+	return false;
+}
+
+void coll_goal_say_member(ompi_communicator_t *comm, const char *topic, ...)
+{
+	va_list args;
+
+	if (earlier(comm->c_local_group) ||
+	    (OMPI_COMM_IS_INTER(comm) && earlier(comm->c_remote_group)))
+		return;
+	va_start(args, topic);
+	say(topic, args);
+	va_end(args);
+}
+
 void coll_goal_say_first(const char *topic, ...)
 {
 	va_list args;

@@ -300,7 +300,8 @@ static void conclude(struct coll_goal_vote *v, int error)
 	if (error || !v->result.engines) {
 		int status = error ? error : v->result.status ? v->result.status : -EIO;
 
-		coll_goal_say_first("no-vote", comm->c_name, v->result.culprit, strerror(-status));
+		coll_goal_say_member(comm, "no-vote", comm->c_name, v->result.culprit,
+				     strerror(-status));
 		coll_goal_spoil(m, coll_goal_error(m, status));
 	} else {
 		opal_output_verbose(1, mca_coll_goal_component.output,
