@@ -35,10 +35,21 @@ int coll_goal_init_query(bool progress_threads, bool mpi_threads)
 	return OMPI_SUCCESS;
 }
 
-/* Nobody else is there to take what we decline. */
-static bool alone(void)
+/* Communicators of this kind have @coll. */
+static bool offered(const struct coll_goal_module *m, enum goal_coll coll)
 {
-	return opal_list_get_size(&ompi_coll_base_framework.framework_components) == 1;
+	return !OMPI_COMM_IS_INTER(m->comm) ||
+	       (coll < GOAL_NEIGHBOR_ALLGATHER && coll != GOAL_SCAN && coll != GOAL_EXSCAN);
+}
+
+/* The first collective that nobody else would take from us, or GOAL_COLLS. */
+static int only_ours(const struct coll_goal_module *m)
+{
+	int coll = 0;
+
+	while (coll < GOAL_COLLS && (!offered(m, coll) || coll_goal_slots_complete(m, coll)))
+		coll++;
+	return coll;
 }
 
 static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
@@ -52,9 +63,12 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 	stranger = coll_goal_group_stranger(m->comm, &remote);
 	if (stranger >= 0) {
 		/* What the members published is the same everywhere: all decline. */
-		if (alone()) {
+		int coll = only_ours(m);
+
+		if (coll < GOAL_COLLS) {
 			coll_goal_say_member(m->comm, "stranger", m->comm->c_name, stranger,
-					     remote ? " of the remote group" : "");
+					     remote ? " of the remote group" : "",
+					     goal_coll_name(coll));
 			return OMPI_ERR_NOT_SUPPORTED;
 		}
 		opal_output_verbose(1, mca_coll_goal_component.output,
@@ -70,9 +84,7 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 			continue;
 		if (coll_goal_slots_complete(m, coll))
 			m->declined |= 1u << coll;
-		else if (!(OMPI_COMM_IS_INTER(m->comm) &&
-			   (coll >= GOAL_NEIGHBOR_ALLGATHER || coll == GOAL_SCAN ||
-			    coll == GOAL_EXSCAN)))
+		else if (offered(m, coll))
 			coll_goal_say_member(m->comm, "cannot-disable", goal_coll_name(coll),
 					     m->comm->c_name);
 	}
