@@ -351,7 +351,11 @@ int coll_goal_deferred_progress(void);
 
 /* error.c */
 int coll_goal_error(struct coll_goal_module *m, int status); /* -errno to an MPI error */
-/* No call shall start any more: it gets MPI error @code. Runs that are active go on. */
+/*
+ * No call shall start any more: it gets MPI error @code. Runs that are active go on. Also after a
+ * call that failed before it had its name, here alone: this member's names no longer fit the
+ * others'.
+ */
 void coll_goal_spoil(struct coll_goal_module *m, int code);
 /* The communicator is broken for good: every run ends with MPI error @code. */
 void coll_goal_break(struct coll_goal_module *m, int code, int64_t peer);
@@ -402,8 +406,8 @@ int coll_goal_nonblocking(struct coll_goal_module *m, struct coll_goal_call *cal
 int coll_goal_persistent(struct coll_goal_module *m, struct coll_goal_call *call,
 			 ompi_request_t **request);
 void coll_goal_requests_fini(void);
-/* The vote of @m is over: start what waited for it. */
-void coll_goal_queue_start(struct coll_goal_module *m);
+/* The vote of @m is over: start what waited for it, or refuse it. */
+void coll_goal_queue_start(struct coll_goal_module *m, bool agreed);
 /* Complete what the progress thread ended: how many. */
 int coll_goal_finished(void);
 

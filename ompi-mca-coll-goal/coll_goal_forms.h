@@ -26,11 +26,23 @@ static inline bool coll_goal_declines(const struct coll_goal_module *m, enum goa
 	return true;
 }
 
+/*
+ * prepare said @rc. A lack of memory is this member's own: the others count the call, so that later
+ * ones would not fit together.
+ */
+static inline int coll_goal_no_run(struct coll_goal_module *m, int rc)
+{
+	if (rc == OMPI_ERR_OUT_OF_RESOURCE)
+		coll_goal_spoil(m, rc);
+	return rc == COLL_GOAL_NOTHING ? OMPI_SUCCESS : rc;
+}
+
 /* prepare said @rc: an error, or that there is nothing to do, which needs a request all the same. */
-static inline int coll_goal_no_request(int rc, bool persistent, ompi_request_t **request)
+static inline int coll_goal_no_request(struct coll_goal_module *m, int rc, bool persistent,
+				       ompi_request_t **request)
 {
 	if (rc != COLL_GOAL_NOTHING)
-		return rc;
+		return coll_goal_no_run(m, rc);
 	if (persistent)
 		return ompi_request_persistent_noop_create(request);
 	*request = &ompi_request_empty;
@@ -51,7 +63,7 @@ static inline int coll_goal_no_request(int rc, bool persistent, ompi_request_t *
 						   m->prev.coll_##name##_module);		\
 		rc = name##_prepare(COLL_GOAL_OPEN args m, &c);					\
 		if (coll_goal_unlikely(rc))							\
-			return rc == COLL_GOAL_NOTHING ? OMPI_SUCCESS : rc;			\
+			return coll_goal_no_run(m, rc);						\
 		return coll_goal_blocking(m, &c);						\
 	}											\
 												\
@@ -67,7 +79,7 @@ static inline int coll_goal_no_request(int rc, bool persistent, ompi_request_t *
 						    m->prev.coll_i##name##_module);		\
 		rc = name##_prepare(COLL_GOAL_OPEN args m, &c);					\
 		if (coll_goal_unlikely(rc))							\
-			return coll_goal_no_request(rc, false, request);			\
+			return coll_goal_no_request(m, rc, false, request);		\
 		return coll_goal_nonblocking(m, &c, request);					\
 	}											\
 												\
@@ -85,7 +97,7 @@ static inline int coll_goal_no_request(int rc, bool persistent, ompi_request_t *
 							  m->prev.coll_##name##_init_module);	\
 		rc = name##_prepare(COLL_GOAL_OPEN args m, &c);					\
 		if (coll_goal_unlikely(rc))							\
-			return coll_goal_no_request(rc, true, request);				\
+			return coll_goal_no_request(m, rc, true, request);			\
 		return coll_goal_persistent(m, &c, request);					\
 	}
 /* clang-format on */

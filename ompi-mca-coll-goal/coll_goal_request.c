@@ -262,7 +262,7 @@ static void launch(struct coll_goal_request *r)
 		refuse(r);
 }
 
-void coll_goal_queue_start(struct coll_goal_module *m)
+void coll_goal_queue_start(struct coll_goal_module *m, bool agreed)
 {
 	struct coll_goal_request *r;
 
@@ -273,10 +273,10 @@ void coll_goal_queue_start(struct coll_goal_module *m)
 			break;
 		m->queue = r->next;
 		coll_goal_unlock();
-		if (m->broken)
-			refuse(r);
-		else
+		if (agreed)
 			start(r);
+		else
+			refuse(r);
 	}
 	m->ready = !m->broken;
 	coll_goal_unlock();
@@ -329,8 +329,10 @@ static int request_new(struct coll_goal_module *m, struct coll_goal_call *c, boo
 	rc = coll_goal_plan_last(m, c, &plan);
 	if (coll_goal_likely(!rc))
 		rc = coll_goal_name(m, c, plan->ntags, persistent, &ident);
-	if (coll_goal_unlikely(rc))
+	if (coll_goal_unlikely(rc)) {
+		coll_goal_spoil(m, rc);
 		return coll_goal_call_drop(c, rc);
+	}
 	r = request_get();
 	if (coll_goal_unlikely(!r))
 		return coll_goal_call_drop(c, OMPI_ERR_OUT_OF_RESOURCE);

@@ -38,8 +38,10 @@ int coll_goal_blocking(struct coll_goal_module *m, struct coll_goal_call *c)
 	rc = coll_goal_plan_last(m, c, &plan);
 	if (coll_goal_likely(!rc))
 		rc = coll_goal_name(m, c, plan->ntags, false, &ident);
-	if (coll_goal_unlikely(rc))
+	if (coll_goal_unlikely(rc)) {
+		coll_goal_spoil(m, rc);
 		return coll_goal_call_drop(c, rc);
+	}
 	if (coll_goal_unlikely(!m->ready)) {
 		rc = coll_goal_vote_wait(m);
 		if (rc)

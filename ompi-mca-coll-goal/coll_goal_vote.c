@@ -287,6 +287,7 @@ static void conclude(struct coll_goal_vote *v, int error)
 {
 	struct coll_goal_module *m = v->module;
 	ompi_communicator_t *comm = m->comm;
+	const bool agreed = !error && v->result.engines;
 
 	coll_goal_lock();
 	if (v->prev)
@@ -297,7 +298,7 @@ static void conclude(struct coll_goal_vote *v, int error)
 		v->next->prev = v->prev;
 	mca_coll_goal_component.stats.votes++;
 	coll_goal_unlock();
-	if (error || !v->result.engines) {
+	if (!agreed) {
 		int status = error ? error : v->result.status ? v->result.status : -EIO;
 
 		coll_goal_say_member(comm, "no-vote", comm->c_name, v->result.culprit,
@@ -312,7 +313,7 @@ static void conclude(struct coll_goal_vote *v, int error)
 		leave(v);
 	else
 		vote_free(v);
-	coll_goal_queue_start(m);
+	coll_goal_queue_start(m, agreed);
 	coll_goal_work(-1);
 	OBJ_RELEASE(comm);
 }
