@@ -185,16 +185,19 @@ struct coll_goal_module {
 	bool lower;                     /* inter: ours is the group whose leader comes first */
 	struct goal_group *group;
 	struct coll_goal_grave *grave; /* memory set aside for burying the group */
-	struct goal_comm shape;        /* of the communicator, for the builders */
-	uint32_t *node;                /* owned; shape.node points here or is NULL */
-	struct goal_neighbors near;    /* owned arrays; read at the first neighborhood call */
+	struct goal_group *apart;      /* all over the PML, for COLL_GOAL_NEAR before the vote */
+	struct coll_goal_grave *apart_grave;
+	struct goal_comm shape;     /* of the communicator, for the builders */
+	uint32_t *node;             /* owned; shape.node points here or is NULL */
+	struct goal_neighbors near; /* owned arrays; read at the first neighborhood call */
 	bool near_known;
 	struct coll_goal_plan *last[GOAL_COLLS]; /* what this collective ran last */
 	struct coll_goal_cache cache;
 	struct coll_goal_request *queue, *queue_end; /* runs that wait for the vote */
 	uint64_t *scratch;                           /* for key.vec of the call under way */
 	size_t scratch_words;
-	struct coll_goal_module *next_module, *prev_module; /* in the component's list */
+	struct coll_goal_module *next_module, *prev_module; /* in the component's list, if */
+	bool listed;
 };
 typedef struct coll_goal_module coll_goal_module_t;
 OBJ_CLASS_DECLARATION(coll_goal_module_t);
@@ -310,6 +313,8 @@ bool coll_goal_slots_complete(const struct coll_goal_module *m, enum goal_coll c
 /* group.c: the communicator as the engine and the builders know it. */
 int coll_goal_group_shape(struct coll_goal_module *m);
 int coll_goal_group_add(struct coll_goal_module *m, uint64_t nonce); /* 0 or -errno */
+/* Have m->apart: 0 or -errno. */
+int coll_goal_group_apart(struct coll_goal_module *m);
 void coll_goal_group_drop(struct coll_goal_module *m);
 /* A member that cannot take part: its rank, with @remote set for one of the remote group; or -1. */
 int coll_goal_group_stranger(ompi_communicator_t *comm, bool *remote);
@@ -324,6 +329,7 @@ void coll_goal_reap(void);
 /* The first call on a communicator, or one on a broken one. OMPI_SUCCESS: go on. */
 int coll_goal_begin(struct coll_goal_module *m);
 int coll_goal_votes_progress(void);
+uint64_t coll_goal_nonce(void); /* a group's name that nobody else has */
 /* Wait for the vote of @m: OMPI_SUCCESS, or the error that broke the communicator. */
 int coll_goal_vote_wait(struct coll_goal_module *m);
 /* The communicators are gone: free what failed votes have left. */

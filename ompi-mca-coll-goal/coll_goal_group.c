@@ -92,60 +92,33 @@ static int number_nodes(struct coll_goal_module *m)
 
 int coll_goal_group_shape(struct coll_goal_module *m)
 {
+	if (m->shape.size)
+		return 0;
 	m->shape.rank = ompi_comm_rank(m->comm);
 	m->shape.size = ompi_comm_size(m->comm);
 	m->shape.remote_size = OMPI_COMM_IS_INTER(m->comm) ? ompi_comm_remote_size(m->comm) : 0;
-	m->shape.node = NULL;
-	if (m->shape.remote_size || m->node)
-		return 0;
-	return number_nodes(m);
+	return m->shape.remote_size ? 0 : number_nodes(m);
 }
 
-int coll_goal_group_add(struct coll_goal_module *m, uint64_t nonce)
+/* For fault tolerance: once, with the first group. */
+static void enlist(struct coll_goal_module *m)
 {
 	struct coll_goal_component *c = &mca_coll_goal_component;
-	ompi_group_t *group = peers(m->comm);
-	uint32_t n = ompi_group_size(group);
-	struct goal_address *address = coll_goal_malloc(n * sizeof(*address));
-	struct goal_group_attr attr = {
-		.nonce = nonce,
-		.rank = m->shape.rank,
-		.npeers = n,
-		.addresses = address,
-		.remote = c->deferred ? &coll_goal_deferred_ops : &coll_goal_remote_ops,
-		.remote_arg = m,
-	};
-	struct goal_error error = { .code = 0 };
-	int rc;
 
-	if (!address)
-		return -ENOMEM;
-	for (uint32_t r = 0; r < n; r++)
-		address[r] = coll_goal_modex_card(ompi_group_get_proc_name(group, r))->address;
-	m->grave = coll_goal_grave_new();
-	rc = m->grave ? goal_group_create(c->engine, &attr, &m->group, &error) : -ENOMEM;
-	free(address);
-	if (rc) {
-		opal_output_verbose(1, c->output, "coll:goal: %s: no group on the engine: %s",
-				    m->comm->c_name, error.text[0] ? error.text : strerror(-rc));
-		free(m->grave);
-		m->grave = NULL;
-		return rc;
-	}
 	coll_goal_lock();
-	m->next_module = c->modules;
-	m->prev_module = NULL;
-	if (c->modules)
-		c->modules->prev_module = m;
-	c->modules = m;
+	if (!m->listed) {
+		m->listed = true;
+		m->next_module = c->modules;
+		m->prev_module = NULL;
+		if (c->modules)
+			c->modules->prev_module = m;
+		c->modules = m;
+	}
 	coll_goal_unlock();
-	return 0;
 }
 
-void coll_goal_group_drop(struct coll_goal_module *m)
+static void delist(struct coll_goal_module *m)
 {
-	if (!m->group)
-		return;
 	coll_goal_lock();
 	if (m->prev_module)
 		m->prev_module->next_module = m->next_module;
@@ -153,8 +126,74 @@ void coll_goal_group_drop(struct coll_goal_module *m)
 		mca_coll_goal_component.modules = m->next_module;
 	if (m->next_module)
 		m->next_module->prev_module = m->prev_module;
+	m->listed = false;
 	coll_goal_unlock();
-	coll_goal_bury(m->grave, m->group, NULL);
-	m->group = NULL;
-	m->grave = NULL;
+}
+
+/* A group of @m's peers at @addresses, and a grave for it. 0 or -errno. */
+static int create(struct coll_goal_module *m, uint64_t nonce, const struct goal_address *addresses,
+		  struct goal_group **group, struct coll_goal_grave **grave)
+{
+	struct coll_goal_component *c = &mca_coll_goal_component;
+	struct goal_group_attr attr = {
+		.nonce = nonce,
+		.rank = m->shape.rank,
+		.npeers = ompi_group_size(peers(m->comm)),
+		.addresses = addresses,
+		.remote = c->deferred ? &coll_goal_deferred_ops : &coll_goal_remote_ops,
+		.remote_arg = m,
+	};
+	struct goal_error error = { .code = 0 };
+	int rc;
+
+	*grave = coll_goal_grave_new();
+	rc = *grave ? goal_group_create(c->engine, &attr, group, &error) : -ENOMEM;
+	if (rc) {
+		opal_output_verbose(1, c->output, "coll:goal: %s: no group on the engine: %s",
+				    m->comm->c_name, error.text[0] ? error.text : strerror(-rc));
+		free(*grave);
+		*grave = NULL;
+		return rc;
+	}
+	enlist(m);
+	return 0;
+}
+
+int coll_goal_group_add(struct coll_goal_module *m, uint64_t nonce)
+{
+	ompi_group_t *group = peers(m->comm);
+	uint32_t n = ompi_group_size(group);
+	struct goal_address *address = coll_goal_malloc(n * sizeof(*address));
+	int rc;
+
+	if (!address)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < n; r++)
+		address[r] = coll_goal_modex_card(ompi_group_get_proc_name(group, r))->address;
+	rc = create(m, nonce, address, &m->group, &m->grave);
+	free(address);
+	return rc;
+}
+
+int coll_goal_group_apart(struct coll_goal_module *m)
+{
+	int rc;
+
+	if (m->apart)
+		return 0;
+	rc = coll_goal_group_shape(m);
+	/* Its name is not seen by others: no message of it goes through shared memory. */
+	return rc ? rc : create(m, coll_goal_nonce(), NULL, &m->apart, &m->apart_grave);
+}
+
+void coll_goal_group_drop(struct coll_goal_module *m)
+{
+	if (m->listed)
+		delist(m);
+	if (m->group)
+		coll_goal_bury(m->grave, m->group, NULL);
+	if (m->apart)
+		coll_goal_bury(m->apart_grave, m->apart, NULL);
+	m->group = m->apart = NULL;
+	m->grave = m->apart_grave = NULL;
 }

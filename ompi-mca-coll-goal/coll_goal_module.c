@@ -88,6 +88,8 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 			coll_goal_say_member(m->comm, "cannot-disable", goal_coll_name(coll),
 					     m->comm->c_name);
 	}
+	/* Here, where every member comes by: not all need take part in the first call of a stream. */
+	m->stream_tag = coll_goal_tags(m->comm, COLL_GOAL_STREAM_TAGS);
 	return OMPI_COMM_IS_INTER(m->comm) ? coll_goal_begin(m) : OMPI_SUCCESS;
 }
 

@@ -7,7 +7,7 @@
 #include "coll_goal_run.h"
 
 /* Sides with holes around the run. */
-static int exec_packed(struct coll_goal_module *m, struct coll_goal_call *c,
+static int exec_packed(struct goal_group *group, struct coll_goal_call *c,
 		       struct coll_goal_plan *plan, const struct coll_goal_ident *ident)
 {
 	struct coll_goal_binding binding;
@@ -19,12 +19,42 @@ static int exec_packed(struct coll_goal_module *m, struct coll_goal_call *c,
 		rc = coll_goal_side_load(&c->side[GOAL_BUF_RECV]);
 	coll_goal_attr(&attr, &binding, c, ident);
 	if (!rc)
-		rc = goal_exec(m->group, plan->loaded, &attr, coll_goal_idle);
+		rc = goal_exec(group, plan->loaded, &attr, coll_goal_idle);
 	if (!rc)
 		rc = coll_goal_side_store(&c->side[GOAL_BUF_RECV]);
 	coll_goal_side_release(&c->side[GOAL_BUF_SEND]);
 	coll_goal_side_release(&c->side[GOAL_BUF_RECV]);
 	return rc;
+}
+
+/*
+ * @c may be the first collective here, and pass by members without neighbors, which then would not
+ * vote. All who take part know that alike, by the calls before. In a Cartesian topology it passes
+ * by none: its members are all connected, so that if one has data, all have.
+ */
+static bool apart(const struct coll_goal_module *m, const struct coll_goal_call *c)
+{
+	return c->stream == COLL_GOAL_NEAR && !m->voted && !m->broken &&
+	       !OMPI_COMM_IS_CART(m->comm);
+}
+
+/* Run @c over the PML, for which nothing need be agreed on. */
+static int exec_apart(struct coll_goal_module *m, struct coll_goal_call *c)
+{
+	struct coll_goal_plan *plan;
+	struct coll_goal_ident ident;
+	int rc;
+
+	rc = coll_goal_error(m, coll_goal_group_apart(m));
+	if (!rc)
+		rc = coll_goal_plan_get(m, &c->key, &plan);
+	if (!rc)
+		rc = coll_goal_name(m, c, plan->ntags, false, &ident);
+	if (rc) {
+		coll_goal_spoil(m, rc);
+		return coll_goal_call_drop(c, rc);
+	}
+	return coll_goal_error(m, exec_packed(m->apart, c, plan, &ident));
 }
 
 int coll_goal_blocking(struct coll_goal_module *m, struct coll_goal_call *c)
@@ -35,6 +65,8 @@ int coll_goal_blocking(struct coll_goal_module *m, struct coll_goal_call *c)
 	struct coll_goal_ident ident;
 	int rc;
 
+	if (coll_goal_unlikely(!m->ready && apart(m, c)))
+		return exec_apart(m, c);
 	rc = coll_goal_plan_last(m, c, &plan);
 	if (coll_goal_likely(!rc))
 		rc = coll_goal_name(m, c, plan->ntags, false, &ident);
@@ -48,7 +80,7 @@ int coll_goal_blocking(struct coll_goal_module *m, struct coll_goal_call *c)
 			return coll_goal_call_drop(c, rc);
 	}
 	if (coll_goal_unlikely(c->side[0].packed || c->side[1].packed))
-		return coll_goal_error(m, exec_packed(m, c, plan, &ident));
+		return coll_goal_error(m, exec_packed(m->group, c, plan, &ident));
 	coll_goal_attr(&attr, &binding, c, &ident);
 	rc = goal_exec(m->group, plan->loaded, &attr, coll_goal_idle);
 	return coll_goal_likely(!rc) ? OMPI_SUCCESS : coll_goal_error(m, rc);

@@ -4,8 +4,8 @@
  * count of calls names a run at all of them. Two kinds of calls break that rule, since the MPI
  * layer returns before it reaches us where a process has no data, and only there: rooted
  * collectives on intercommunicators at callers with MPI_PROC_NULL, and the blocking uniform
- * neighborhood collectives at processes without neighbors. They are counted by those who do take
- * part, in streams of their own, with tags of their own.
+ * neighborhood collectives at processes without neighbors (with a count of 0). They are counted by
+ * those who do take part, in streams of their own, with tags of their own.
  *
  *	op_id bits 31, 30
  *	0 0	plain; op_id and start are high and low half of the count

@@ -13,6 +13,8 @@
  * the rest of its own group below the other leader; so every edge joins the two groups, as the
  * communicator wants. There it begins when the communicator is made, since not every member need
  * take part in the first collective. Runs that are started meanwhile wait in the module's queue.
+ *
+ * A blocking uniform neighborhood collective starts no vote where it may pass by members: run.c.
  */
 #include "coll_goal.h"
 
@@ -85,7 +87,7 @@ static int test(ompi_request_t **r)
 }
 
 /* A name nobody else has: random, and not 0. */
-static uint64_t draw_nonce(void)
+uint64_t coll_goal_nonce(void)
 {
 	static uint32_t count;
 	uint64_t nonce = 0;
@@ -379,13 +381,12 @@ static int vote_start(struct coll_goal_module *m)
 		coll_goal_spoil(m, OMPI_ERR_OUT_OF_RESOURCE);
 		return m->broken;
 	}
-	v->tag = coll_goal_tags(m->comm, 1 + COLL_GOAL_STREAM_TAGS);
-	m->stream_tag = v->tag - 1;
+	v->tag = coll_goal_tags(m->comm, 1);
 	for (int i = 0; i < v->children; i++)
 		if (irecv(v, &v->below[i], v->child[i], &v->from_child[i]) != OMPI_SUCCESS)
 			goto give_up;
 	if (v->parent < 0)
-		v->nonce.nonce = draw_nonce();
+		v->nonce.nonce = coll_goal_nonce();
 	else if (irecv(v, &v->nonce, v->parent, &v->from_parent) != OMPI_SUCCESS)
 		goto give_up;
 	OBJ_RETAIN(m->comm);

@@ -90,6 +90,10 @@ mpi_programs += %D%/inter
 %C%_inter_CPPFLAGS = $(mpi_cppflags)
 %C%_inter_LDADD = $(mpi_check_libs)
 
+mpi_programs += %D%/isolated
+%C%_isolated_CPPFLAGS = $(mpi_cppflags)
+%C%_isolated_LDADD = $(mpi_check_libs)
+
 mpi_programs += %D%/kill
 %C%_kill_CPPFLAGS = $(mpi_cppflags)
 %C%_kill_LDADD = $(mpi_check_libs)
