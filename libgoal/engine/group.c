@@ -101,7 +101,8 @@ int goal_group_create(struct goal_engine *e, const struct goal_group_attr *attr,
 				     : -EHOSTUNREACH;
 		if (!rc)
 			continue;
-		if (rc == -ENOMEM || rc == -EMFILE || rc == -EINVAL) {
+		/* It may well share memory: without what it takes to see that, it is not remote. */
+		if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE || rc == -EINVAL) {
 			host_error(error, rc, i, "cannot use the address of peer %u: %s", i,
 				   strerror(-rc));
 			goto free_group;

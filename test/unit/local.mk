@@ -178,6 +178,12 @@ unit_tests += %D%/engine_hostile
 %C%_engine_hostile_CFLAGS = $(unit_cflags)
 %C%_engine_hostile_LDADD = $(unit_libs)
 
+unit_tests += %D%/engine_memory
+%C%_engine_memory_CPPFLAGS = $(unit_cppflags)
+%C%_engine_memory_CFLAGS = $(unit_cflags)
+%C%_engine_memory_LDADD = $(unit_libs)
+%C%_engine_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=open,--wrap=fallocate,--wrap=getrandom
+
 unit_tests += %D%/engine_message
 %C%_engine_message_CPPFLAGS = $(unit_cppflags)
 %C%_engine_message_CFLAGS = $(unit_cflags)
