@@ -278,6 +278,7 @@ struct goal_run {
 	bool given_up;         /* goal_run_free() was called */
 	bool called;           /* on engine->over, or its callback runs */
 	bool reaped;           /* its failure was dealt with */
+	u32 unsent;            /* the send that has failed it, or GOAL_OP_NONE */
 	int64_t remote_tag;
 	int (*reduce)(void *arg, const void *in, void *inout, uint64_t count);
 	void *reduce_arg;
@@ -385,6 +386,7 @@ int host_send(struct goal_run *r, u32 op, u64 bytes);
 u32 host_pending(struct goal_engine *e); /* try again to send what found no room */
 void host_xfer_end(struct goal_engine *e, struct host_xfer *x, int status);
 void host_xfer_send(struct goal_engine *e, struct host_xfer *x);
+void host_send_gone(struct goal_run *r, u32 op, struct host_peer *p);
 bool host_xfer_push(struct goal_engine *e, struct host_xfer *x);
 bool host_push_fragments(struct host_xfer *x);
 int host_receive(struct goal_run *r, u32 op, struct host_peer *p, struct shm_id sender, u64 bytes);

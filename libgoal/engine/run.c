@@ -47,6 +47,7 @@ struct goal_run *host_run_new(struct goal_loaded *l)
 	}
 	list_init(&r->group_link);
 	list_init(&r->xfers);
+	r->unsent = GOAL_OP_NONE;
 	return r;
 }
 
@@ -212,28 +213,17 @@ void host_run_failed(struct goal_run *r)
 	e->telling++;
 	for (i = 0; i < hdr->nops; i++) {
 		const struct goal_op *o = &r->core.sched->op[i];
-		struct host_xfer *x;
 		struct host_peer *p;
 
-		if (o->code != GOAL_OP_SEND || r->core.state[i] != CORE_OP_IDLE)
+		if (o->code != GOAL_OP_SEND || (r->core.state[i] != CORE_OP_IDLE && i != r->unsent))
 			continue;
 		p = r->group->peer[o->peer];
 		if (!p || p->self || p->dead || p->told == e->telling)
 			continue;
 		p->told = e->telling;
-		if (!p->box && host_peer_claim(e, p))
-			continue; /* out of memory there: nothing can reach it */
-		x = host_xfer_get(e, NULL, i, HOST_XFER_GONE);
-		if (!x)
-			continue;
-		x->peer = p;
-		x->nonce = r->nonce;
-		x->key = r->key;
-		x->src = r->group->rank;
-		x->tag = o->tag;
-		x->instance = o->instance;
-		host_xfer_send(e, x);
+		host_send_gone(r, i, p);
 	}
+	r->unsent = GOAL_OP_NONE;
 }
 
 void host_run_fail(struct goal_run *r, int status, u32 peer)

@@ -225,6 +225,44 @@ u32 host_pending(struct goal_engine *e)
 	return n;
 }
 
+/*
+ * Tell @p that what send @op of @r, which has failed, should have brought will not come. Without
+ * any memory where there is room: it may be the lack of it that has failed the run.
+ */
+void host_send_gone(struct goal_run *r, u32 op, struct host_peer *p)
+{
+	const struct goal_op *o = &r->core.sched->op[op];
+	struct goal_engine *e = r->engine;
+	struct shm_slot *s;
+	struct host_xfer *x;
+
+	if (!p->box && host_peer_claim(e, p))
+		return; /* no mailbox to be had there: nothing can reach it */
+	s = box_control(p);
+	if (s) {
+		box_name(s, SHM_GONE, 0, r->nonce, r->key, r->group->rank, o->tag, o->instance);
+		box_publish(p, s);
+		return;
+	}
+	x = host_xfer_get(e, NULL, op, HOST_XFER_GONE);
+	if (!x)
+		return;
+	x->peer = p;
+	x->nonce = r->nonce;
+	x->key = r->key;
+	x->src = r->group->rank;
+	x->tag = o->tag;
+	x->instance = o->instance;
+	host_xfer_send(e, x);
+}
+
+/* The run ends at send @op, whose peer is to be told with the others. */
+static int unsent(struct goal_run *r, u32 op, int status)
+{
+	r->unsent = op;
+	return status;
+}
+
 /* env_send() for everything that it leaves over. */
 int host_send(struct goal_run *r, u32 op, u64 bytes)
 {
@@ -244,7 +282,7 @@ int host_send(struct goal_run *r, u32 op, u64 bytes)
 	if (unlikely(!p->box)) {
 		rc = host_peer_claim(e, p);
 		if (rc)
-			return rc;
+			return unsent(r, op, rc);
 	}
 
 	small = bytes <= p->eager && credit(p, bytes);
@@ -252,7 +290,7 @@ int host_send(struct goal_run *r, u32 op, u64 bytes)
 		return CORE_DONE;
 	x = host_xfer_get(e, r, op, small ? HOST_XFER_EAGER : HOST_XFER_RTS);
 	if (!x)
-		return -ENOMEM;
+		return unsent(r, op, -ENOMEM);
 	x->peer = p;
 	x->bytes = bytes;
 	host_xfer_send(e, x);

@@ -102,10 +102,97 @@ static void group_create__cannot_open_a_peer(void **state)
 	pair_free(&p);
 }
 
+/* Rank 0's only send fails in @refuse; rank 1, which has nobody else to wait for, ends. */
+static void send_fails(struct pair *p, void (*refuse)(struct pair *p, bool on), int status)
+{
+	uint8_t *from = calloc(1, 50000), *to = calloc(1, 50000);
+	struct goal_loaded *l[2];
+	struct goal_run *run[2];
+	struct pair_bufs b;
+	uint32_t i, op_id;
+
+	assert_non_null(from);
+	assert_non_null(to);
+	pair_bind(&b, from, 50000, to, 50000);
+	for (i = 0; i < 2; i++)
+		l[i] = pair_load(p, i, pair_one_way(i, 50000, 50000));
+	/* The receiver starts before, and after. */
+	for (op_id = 0; op_id < 2; op_id++) {
+		if (!op_id)
+			run[1] = pair_start(p, 1, l[1], op_id, &b);
+		refuse(p, true);
+		run[0] = pair_start(p, 0, l[0], op_id, &b);
+		assert_int_equal(pair_end(p, run[0]), status);
+		refuse(p, false);
+		if (op_id)
+			run[1] = pair_start(p, 1, l[1], op_id, &b);
+		assert_int_equal(pair_wait(p, run[1]), -ECONNABORTED);
+		assert_int_equal(goal_run_peer(run[1]), 0);
+		goal_run_free(run[1]);
+		if (status == -ENOSPC)
+			break; /* it has a mailbox by now */
+	}
+	/* And it was only that. */
+	run[0] = pair_start(p, 0, l[0], 9, &b);
+	run[1] = pair_start(p, 1, l[1], 9, &b);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(pair_end(p, run[i]), 0);
+		assert_int_equal(goal_unload(l[i]), 0);
+	}
+	free(from);
+	free(to);
+}
+
+/* No transfer is left, and no memory for more. */
+static void no_transfers(struct pair *p, bool on)
+{
+	static struct host_xfer *all[1024];
+	static uint32_t n;
+	struct goal_engine *e = p->engine[0];
+
+	no_memory = on;
+	if (!on)
+		while (n)
+			host_xfer_put(e, all[--n]);
+	while (on && e->nfree_xfers) {
+		assert_true(n < 1024);
+		all[n++] = host_xfer_get(e, NULL, 0, HOST_XFER_OFFERED);
+	}
+}
+
+static void send__no_memory(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	pair_check_exchange(&p, 8, 100);
+	send_fails(&p, no_transfers, -ENOMEM);
+	pair_free(&p);
+}
+
+static void no_pages(struct pair *p, bool on)
+{
+	(void)p;
+	fallocate_error = on ? ENOSPC : 0;
+}
+
+static void send__no_pages_for_a_mailbox(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	send_fails(&p, no_pages, -ENOSPC);
+	pair_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_create__cannot_open_a_peer),
+		cmocka_unit_test(send__no_memory),
+		cmocka_unit_test(send__no_pages_for_a_mailbox),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

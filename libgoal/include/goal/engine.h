@@ -6,9 +6,14 @@
  *
  * How runs fail. The outcome of a run is 0 or the first error: -EMSGSIZE: a message was longer
  * than its receive; -ECONNRESET: a peer has died (its groups have failed then), or it closed
- * its engine and what it had sent was not enough; -ECONNABORTED: a peer's part of the run has failed, and it will not send what this one
- * waits for; -ECANCELED: goal_run_cancel(); -EPROTO: a peer writes nonsense; -ENOMEM; what a
- * callback or the remote transport answered. goal_run_peer() names the peer.
+ * its engine and what it had sent was not enough; -ECONNABORTED: a peer's part of the run has
+ * failed, and it will not send what this one waits for; -ECANCELED: goal_run_cancel(); -EPROTO: a
+ * peer writes nonsense; -ENOMEM; what a callback or the remote transport answered.
+ * goal_run_peer() names the peer.
+ *
+ * Who hears of it. A failed run tells the peers of this node that wait for messages of it. Peers
+ * behind a remote transport are told nothing: there its user lets them know, by ways of its own,
+ * and fails their group (goal_group_fail()).
  *
  * After fork() an engine stays with the parent: in the child its functions do nothing, and those
  * that start something say -ECHILD; only goal_engine_close() gives back the child's memory.
