@@ -25,8 +25,9 @@
 #define HOST_FAILED     256    /* failed runs that are remembered, to drop what comes late */
 #define HOST_FRAGMENT   16384u /* longest fragment of a rendezvous */
 #define HOST_NO_RX      0xffffffffu
-#define HOST_FREED      64 /* removed groups that are remembered, for the same reason */
-#define HOST_FREE_RUNS  64 /* idle runs kept with a loaded schedule */
+#define HOST_FREED      64         /* removed groups that are remembered, for the same reason */
+#define HOST_FREE_RUNS  64         /* idle runs kept with a loaded schedule, at most */
+#define HOST_FREE_BYTES (1u << 20) /* scratch of all of them but one, at most */
 
 /* The plain bytes in a struct goal_address. */
 struct host_address {
@@ -258,6 +259,7 @@ struct goal_loaded {
 	struct goal_engine *engine;
 	struct goal_run *free; /* idle runs */
 	u32 nfree, nactive;
+	u32 keep;  /* idle runs, at most */
 	bool user; /* has a reduction by callback */
 	size_t bytes;
 	struct core_sched sched;

@@ -35,6 +35,14 @@ refused:
 	return verified_error(error, &why);
 }
 
+/* How many idle runs with @scratch bytes each stay for the next ones. */
+static u32 runs_kept(u64 scratch)
+{
+	u64 more = scratch ? HOST_FREE_BYTES / scratch : HOST_FREE_RUNS;
+
+	return more < HOST_FREE_RUNS ? 1 + (u32)more : HOST_FREE_RUNS;
+}
+
 int goal_load(struct goal_engine *e, const struct goal_schedule *schedule,
 	      struct goal_loaded **loaded, struct goal_error *error)
 {
@@ -66,6 +74,7 @@ int goal_load(struct goal_engine *e, const struct goal_schedule *schedule,
 		messages += o->code == GOAL_OP_SEND || o->code == GOAL_OP_RECV;
 		l->user |= o->code == GOAL_OP_REDUCE && o->dtype == GOAL_TYPE_USER;
 	}
+	l->keep = runs_kept(l->sched.hdr->scratch);
 	r = host_run_new(l);
 	if (!r || host_xfer_reserve(e, messages < RESERVE_MOST ? messages : RESERVE_MOST)) {
 		rc = host_error(error, -ENOMEM, 0, "no memory for a run (%llu bytes of scratch)",

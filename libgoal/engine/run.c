@@ -57,7 +57,7 @@ void host_run_put(struct goal_run *r)
 	struct goal_loaded *l = r->loaded;
 
 	l->nactive--;
-	if (likely(l->nfree < HOST_FREE_RUNS)) {
+	if (likely(l->nfree < l->keep)) {
 		r->next = l->free;
 		l->free = r;
 		l->nfree++;

@@ -241,6 +241,53 @@ static void load__counts_its_memory(void **state)
 	pair_free(&p);
 }
 
+/* Idle runs keep their scratch for the next ones, within bounds. */
+static void run_free__keeps_scratch_within_bounds(void **state)
+{
+	static const struct {
+		uint64_t scratch;
+		uint32_t keep;
+	} cases[] = { { 0, 8 }, { 1 << 10, 8 }, { 300000, 4 }, { 600000, 2 }, { 2 << 20, 1 } };
+	uint32_t i, k, round;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct goal_graph *g = pair_graph(1, 2);
+		struct goal_run *run[8];
+		struct goal_loaded *l;
+		struct pair_bufs b;
+		uint64_t to[8], allocs;
+		size_t one, all;
+		struct pair p;
+
+		pair_create(&p, 2, NULL);
+		assert_true(goal_recv(g, GOAL_BUF_RECV, 0, 8, 0, 0) >= 0);
+		if (cases[i].scratch)
+			assert_int_equal(goal_scratch(g, cases[i].scratch), 0);
+		l = pair_load(&p, 1, g);
+		one = goal_loaded_bytes(l);
+		for (round = 0; round < 2; round++) {
+			allocs = pair_stats(&p, 1).allocs;
+			for (k = 0; k < 8; k++) {
+				pair_bind(&b, NULL, 0, &to[k], 8);
+				run[k] = pair_start(&p, 1, l, 8 * round + k, &b);
+			}
+			allocs = pair_stats(&p, 1).allocs - allocs;
+			assert_int_equal(allocs, 8 - (round ? cases[i].keep : 1));
+			all = goal_loaded_bytes(l);
+			for (k = 0; k < 8; k++) {
+				goal_run_cancel(run[k]);
+				goal_run_free(run[k]);
+			}
+			/* What is left is that many of the 8 runs. */
+			assert_int_equal((all - goal_loaded_bytes(l)) * 7,
+					 (all - one) * (8 - cases[i].keep));
+		}
+		assert_int_equal(goal_unload(l), 0);
+		pair_free(&p);
+	}
+}
+
 /* Given up while it is active: it ends by itself, and its memory is used again. */
 static void run_free__before_the_end(void **state)
 {
@@ -298,6 +345,7 @@ int main(void)
 		cmocka_unit_test(done__starts_the_next_run_without_recursion),
 		cmocka_unit_test(exec__changed_bytes_change_the_result),
 		cmocka_unit_test(load__counts_its_memory),
+		cmocka_unit_test(run_free__keeps_scratch_within_bounds),
 		cmocka_unit_test(run_free__before_the_end),
 		cmocka_unit_test(run_wait__gives_up_in_time),
 	};

@@ -172,7 +172,8 @@ GOAL_API bool goal_group_local(const struct goal_group *group, uint32_t peer);
 
 /*
  * Make @schedule ready to run: verified, with memory for one run set aside; further runs that
- * overlap get theirs when they start, kept for reuse. The bytes are copied.
+ * overlap get theirs when they start, kept for reuse: 64 of them, as long as their scratch stays
+ * within 1 MiB, that of one left out. The bytes are copied.
  */
 GOAL_API int goal_load(struct goal_engine *engine, const struct goal_schedule *schedule,
 		       struct goal_loaded **loaded, struct goal_error *error);
