@@ -168,6 +168,9 @@ void goal_group_fail(struct goal_group *g, int status, uint32_t peer)
 
 	if (host_forked(e))
 		return;
+	/* 0 would end its runs as if they were good. */
+	if (status >= 0)
+		status = -ECANCELED;
 	host_lock(e);
 	host_group_fail(g, status, peer);
 	calls = e->ncalls && !e->dispatching;

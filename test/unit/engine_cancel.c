@@ -169,6 +169,33 @@ static void group_fail__ends_all_runs_now_and_later(void **state)
 	pair_free(&p);
 }
 
+/* What is no error number is none that runs can end with. */
+static void group_fail__with_no_error(void **state)
+{
+	static const int status[] = { 0, 1, ENOMEM };
+	struct goal_run_attr attr = { .op_id = 9, .nbufs = 2 };
+	struct goal_run *run, *later = NULL;
+	struct goal_loaded *l;
+	struct pair_bufs b;
+	uint64_t to;
+	struct pair p;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		pair_create(&p, 2, NULL);
+		l = pair_load(&p, 1, pair_one_way(1, 8, 8));
+		pair_bind(&b, NULL, 0, &to, 8);
+		attr.bufs = b.buf;
+		run = pair_start(&p, 1, l, 0, &b);
+		goal_group_fail(p.group[1], status[i], 0);
+		assert_int_equal(pair_end(&p, run), -ECANCELED);
+		assert_int_equal(goal_start(p.group[1], l, &attr, &later), -ECANCELED);
+		assert_int_equal(goal_unload(l), 0);
+		pair_free(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +203,7 @@ int main(void)
 		cmocka_unit_test(cancel__at_every_stage),
 		cmocka_unit_test(cancel__spreads_to_those_who_would_wait),
 		cmocka_unit_test(group_fail__ends_all_runs_now_and_later),
+		cmocka_unit_test(group_fail__with_no_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,10 @@ GOAL_API int goal_group_bootstrap(struct goal_engine *engine, uint32_t rank, uin
 				  struct goal_error *error);
 /* Remove it. -EBUSY: runs are active. Messages that were kept for it are dropped. */
 GOAL_API int goal_group_free(struct goal_group *group);
-/* Every run of it, now and later, ends with @status (-errno), which names @peer. */
+/*
+ * Every run of it, now and later, ends with @status, which names @peer. -errno: 0 and more, which
+ * would be no failure, count as -ECANCELED.
+ */
 GOAL_API void goal_group_fail(struct goal_group *group, int status, uint32_t peer);
 GOAL_API bool goal_group_local(const struct goal_group *group, uint32_t peer);
 
