@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A group for programs without a launcher: an allgather of the caller's tells everybody the
- * addresses and the nonce, and a second one whether all could open them, so that nobody closes
- * its engine before, and all have the group or none. Function of goal/engine.h.
+ * A group for programs without a launcher: an allgather of the caller's tells whether all have
+ * what it takes, a second one everybody's address and the nonce, and a third whether all could
+ * open them, so that nobody closes its engine before, and all have the group or none. Function of goal/engine.h.
  */
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "host.h"
 
-/* What each member says, first and then. */
+#define READY_HERE 1024 /* members whose first word needs no memory to be allocated */
+
+/* What each member says, second and third. */
 struct card {
 	struct goal_address address;
 	u64 nonce; /* the one of rank 0 counts */
@@ -51,16 +53,44 @@ static int create(struct goal_engine *e, u32 rank, u32 npeers, const struct card
 }
 
 /* One exchange. 0 or -errno. */
-static int exchange(goal_allgather_fn allgather, void *arg, const struct card *mine,
-		    struct card *all, struct goal_error *error)
+static int exchange(goal_allgather_fn allgather, void *arg, const void *mine, void *all,
+		    size_t bytes, struct goal_error *error)
 {
-	int rc = allgather(arg, mine, all, sizeof(*mine));
+	int rc = allgather(arg, mine, all, bytes);
 
 	if (!rc)
 		return 0;
 	if (rc > 0)
 		rc = -EINVAL;
 	return host_error(error, rc, 0, "the allgather callback failed: %s", strerror(-rc));
+}
+
+/*
+ * Can everybody go on? @status: can we (0 or -errno). A byte each, so that a member that has no
+ * memory for more still comes, and nobody waits for it.
+ */
+static int ready(u32 npeers, int status, goal_allgather_fn allgather, void *arg,
+		 struct goal_error *error)
+{
+	u8 mine = (u8)-status, here[READY_HERE], *all = here;
+	u32 i;
+	int rc;
+
+	if (npeers > READY_HERE) {
+		all = malloc(npeers);
+		if (!all)
+			return host_error(error, -ENOMEM, 0, "no memory for %u members", npeers);
+	}
+	rc = exchange(allgather, arg, &mine, all, 1, error);
+	if (status)
+		rc = status;
+	for (i = 0; i < npeers && !rc; i++)
+		if (all[i])
+			rc = host_error(error, -all[i], i, "rank %u could not join: %s", i,
+					strerror(all[i]));
+	if (all != here)
+		free(all);
+	return rc;
 }
 
 int goal_group_bootstrap(struct goal_engine *e, uint32_t rank, uint32_t npeers,
@@ -81,24 +111,24 @@ int goal_group_bootstrap(struct goal_engine *e, uint32_t rank, uint32_t npeers,
 	all = host_alloc(e, npeers * sizeof(*all));
 	addresses = host_alloc(e, npeers * sizeof(*addresses));
 	host_unlock(e);
-	if (!all || !addresses) {
-		rc = host_error(error, -ENOMEM, 0, "no memory for %u addresses", npeers);
-		goto free_all;
-	}
 	memset(&mine, 0, sizeof(mine));
 	goal_engine_address(e, &mine.address);
 	mine.rank = rank;
 	mine.npeers = npeers;
-	if (getrandom(&mine.nonce, sizeof(mine.nonce), 0) != sizeof(mine.nonce)) {
+	rc = 0;
+	if (!all || !addresses)
+		rc = host_error(error, -ENOMEM, 0, "no memory for %u addresses", npeers);
+	else if (getrandom(&mine.nonce, sizeof(mine.nonce), 0) != sizeof(mine.nonce))
 		rc = host_error(error, -EIO, 0, "cannot draw a random number");
-		goto free_all;
-	}
 	mine.nonce |= 1; /* not 0 */
-	rc = exchange(allgather, arg, &mine, all, error);
+	rc = ready(npeers, rc, allgather, arg, error);
+	if (rc)
+		goto free_all;
+	rc = exchange(allgather, arg, &mine, all, sizeof(mine), error);
 	if (rc)
 		goto free_all;
 	mine.status = create(e, rank, npeers, all, addresses, &g, error);
-	rc = exchange(allgather, arg, &mine, all, error);
+	rc = exchange(allgather, arg, &mine, all, sizeof(mine), error);
 	if (mine.status)
 		rc = mine.status;
 	for (i = 0; i < npeers && !rc; i++)

@@ -187,12 +187,80 @@ static void send__no_pages_for_a_mailbox(void **state)
 	pair_free(&p);
 }
 
+/* Rank 1 cannot even begin: it says so, and nobody has the group or waits for it. */
+static void one_cannot_begin(struct fork_rank *r)
+{
+	struct goal_error error;
+	uint32_t what;
+
+	FORK_CHECK(goal_engine_open(NULL, &r->engine, &error) == 0);
+	for (what = 0; what < 3; what++) {
+		int expect = what < 2 ? -ENOMEM : -EIO;
+
+		if (r->rank == 1 && what < 2)
+			memory_in = what;
+		no_random = r->rank == 1 && what == 2;
+		memset(&error, 0, sizeof(error));
+		FORK_CHECK(goal_group_bootstrap(r->engine, r->rank, r->n, fork_allgather, r,
+						&r->group, &error) == expect);
+		no_random = false;
+		FORK_CHECK(memory_in == -1);
+		FORK_CHECK(error.code == expect && strlen(error.text) > 10);
+		FORK_CHECK(r->rank == 1 || error.where == 1);
+	}
+	FORK_CHECK(goal_group_bootstrap(r->engine, r->rank, r->n, fork_allgather, r, &r->group,
+					&error) == 0);
+	fork_close(r);
+}
+
+static void bootstrap__one_cannot_begin(void **state)
+{
+	(void)state;
+	fork_ranks(3, one_cannot_begin, 0);
+}
+
+/* Of 3000 members number 2500 says that it has no memory. */
+static int many(void *arg, const void *mine, void *all, size_t bytes)
+{
+	++*(uint32_t *)arg;
+	assert_int_equal(bytes, 1);
+	assert_int_equal(*(const uint8_t *)mine, 0);
+	memset(all, 0, 3000);
+	((uint8_t *)all)[2500] = ENOMEM;
+	return 0;
+}
+
+static void bootstrap__one_of_many_cannot_begin(void **state)
+{
+	struct goal_group *group = NULL;
+	struct goal_error error;
+	struct pair p;
+	uint32_t calls = 0;
+
+	(void)state;
+	pair_open(&p, 1, NULL);
+	assert_int_equal(goal_group_bootstrap(p.engine[0], 7, 3000, many, &calls, &group, &error),
+			 -ENOMEM);
+	assert_int_equal(error.where, 2500);
+	assert_int_equal(calls, 1);
+	assert_null(group);
+	/* Not even a byte for each: that is an error, too. */
+	no_memory = true;
+	assert_int_equal(goal_group_bootstrap(p.engine[0], 7, 3000, many, &calls, &group, &error),
+			 -ENOMEM);
+	no_memory = false;
+	assert_int_equal(calls, 1);
+	pair_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_create__cannot_open_a_peer),
 		cmocka_unit_test(send__no_memory),
 		cmocka_unit_test(send__no_pages_for_a_mailbox),
+		cmocka_unit_test(bootstrap__one_cannot_begin),
+		cmocka_unit_test(bootstrap__one_of_many_cannot_begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,7 @@ GOAL_API int goal_group_create(struct goal_engine *engine, const struct goal_gro
 /*
  * The same for programs without a launcher: @allgather (a callback that gives every member the
  * @bytes of all of them, in rank order; 0 or -errno) exchanges addresses and the nonce.
+ * When one member cannot go on, all get an error.
  */
 typedef int (*goal_allgather_fn)(void *arg, const void *mine, void *all, size_t bytes);
 GOAL_API int goal_group_bootstrap(struct goal_engine *engine, uint32_t rank, uint32_t npeers,
