@@ -359,7 +359,6 @@ void host_peer_put(struct goal_engine *e, struct host_peer *p);
 bool host_peer_gone(struct host_peer *p);
 void host_run_check_peers(struct goal_run *r);
 void host_peers_check(struct goal_engine *e); /* look for dead ones, and end runs */
-bool host_peers_drained(struct goal_engine *e);
 void host_peers_free(struct goal_engine *e, bool forked);
 
 /* progress.c: take what has arrived. The lock is held. Number of events. */

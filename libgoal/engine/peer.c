@@ -266,7 +266,8 @@ static void bury(struct goal_engine *e, struct host_peer *p)
 	struct list *l, *m, *next;
 	u32 i;
 
-	/* What it sent before it went counts. */
+	/* What it sent before it went counts, also in a mailbox that we have not seen yet. */
+	host_poll(e);
 	while (p->rx != HOST_NO_RX && !host_rx_empty(&e->rx[p->rx]))
 		if (!host_poll(e))
 			break;
@@ -356,24 +357,6 @@ void host_peers_check(struct goal_engine *e)
 		if (p->dead && !p->refs)
 			release(e, p, false);
 	}
-}
-
-/* Has everything that we sent been taken, by those who are still there? */
-bool host_peers_drained(struct goal_engine *e)
-{
-	struct list *l;
-
-	list_for(l, &e->peers)
-	{
-		struct host_peer *p = list_entry(l, struct host_peer, all);
-
-		if (!p->box || p->dead)
-			continue;
-		if (!list_empty(&p->pending) ||
-		    __atomic_load_n(&p->box->taken.slots, __ATOMIC_ACQUIRE) != p->tail)
-			return false;
-	}
-	return true;
 }
 
 /* Close our mailboxes at the peers', and forget them all. */

@@ -165,6 +165,37 @@ static void close__busy_while_something_is_there(void **state)
 	pair_free(&p);
 }
 
+/* The first message of a peer that has left since the last look at new mailboxes. */
+static void close__message_in_an_unseen_mailbox(void **state)
+{
+	uint64_t from = 11, to = 0;
+	struct goal_loaded *l[2];
+	struct goal_run *run[2];
+	struct pair_bufs b;
+	struct pair p;
+	uint32_t i;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	pair_bind(&b, &from, 8, &to, 8);
+	for (i = 0; i < 2; i++)
+		l[i] = pair_load(&p, i, pair_one_way(i, 8, 8));
+	run[1] = pair_start(&p, 1, l[1], 0, &b);
+	run[0] = pair_start(&p, 0, l[0], 0, &b);
+	assert_int_equal(goal_run_test(run[0]), 1);
+	goal_run_free(run[0]);
+	assert_int_equal(goal_unload(l[0]), 0);
+	assert_int_equal(goal_group_free(p.group[0]), 0);
+	assert_int_equal(goal_engine_close(p.engine[0]), 0);
+	p.group[0] = NULL;
+	p.engine[0] = NULL;
+	host_peers_check(p.engine[1]);
+	assert_int_equal(pair_end(&p, run[1]), 0);
+	assert_int_equal(to, 11);
+	assert_int_equal(goal_unload(l[1]), 0);
+	pair_free(&p);
+}
+
 static void group_create__what_is_refused(void **state)
 {
 	struct goal_group_attr attr = { .nonce = 0, .npeers = 1 };
@@ -280,6 +311,7 @@ int main(void)
 		cmocka_unit_test(open__within_the_file_size_limit),
 		cmocka_unit_test(close__leaves_nothing),
 		cmocka_unit_test(close__busy_while_something_is_there),
+		cmocka_unit_test(close__message_in_an_unseen_mailbox),
 		cmocka_unit_test(group_create__what_is_refused),
 		cmocka_unit_test(reach__closed_endpoint),
 		cmocka_unit_test(load__refuses_bad_schedules),

@@ -87,8 +87,9 @@ struct goal_engine_stats {
 GOAL_API int goal_engine_open(const struct goal_engine_attr *attr, struct goal_engine **engine,
 			      struct goal_error *error);
 /*
- * Close it. Groups and loaded schedules must be gone (-EBUSY). Waits until what was sent has
- * been taken by its receivers or they are gone, at most 10 s.
+ * Close it. Groups and loaded schedules must be gone (-EBUSY). What was sent lies in its
+ * receivers' memory and still counts. Waits, at most 10 s, until what found no room there, word of
+ * failed runs, is sent or its receivers are gone.
  */
 GOAL_API int goal_engine_close(struct goal_engine *engine);
 GOAL_API void goal_engine_address(const struct goal_engine *engine, struct goal_address *address);
