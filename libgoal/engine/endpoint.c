@@ -4,6 +4,7 @@
  * close. Called by engine.c and progress.c.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -227,6 +228,14 @@ static void add(struct goal_engine *e, u32 i)
 	e->known[i / 8] |= (u8)(1u << (i % 8));
 }
 
+/* Nobody uses mailbox @i any more. It is handed out with zero pages only, else stays as it is. */
+static void give_back(struct goal_engine *e, u32 i)
+{
+	if (fallocate(e->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      (off_t)(e->first + i * e->stride), (off_t)e->stride) == 0)
+		__atomic_store_n(&e->shm->state[i], SHM_FREE, __ATOMIC_RELEASE);
+}
+
 /* The producer of @rx is gone and everything is taken: give its memory back. */
 static void retire(struct goal_engine *e, u32 at)
 {
@@ -239,10 +248,22 @@ static void retire(struct goal_engine *e, u32 at)
 	e->rx[at] = e->rx[--e->nrx];
 	if (at < e->nrx)
 		e->rx[at].peer->rx = at;
-	/* A mailbox is handed out with zero pages only; if that fails it stays closed. */
-	if (fallocate(e->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-		      (off_t)(e->first + i * e->stride), (off_t)e->stride) == 0)
-		__atomic_store_n(&e->shm->state[i], SHM_FREE, __ATOMIC_RELEASE);
+	give_back(e, i);
+}
+
+/* Free mailboxes whose claimers died before they were ready. */
+void host_endpoint_reclaim(struct goal_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->boxes; i++) {
+		u32 state = __atomic_load_n(&e->shm->state[i], __ATOMIC_ACQUIRE);
+		u32 pid = state >> 8;
+
+		/* A number that was given to another process by now keeps it: no harm. */
+		if (pid && state == shm_claimed(pid) && kill((pid_t)pid, 0) && errno == ESRCH)
+			give_back(e, i);
+	}
 }
 
 bool host_rx_empty(const struct host_rx *rx)

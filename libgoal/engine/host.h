@@ -346,6 +346,7 @@ int host_endpoint_open(struct goal_engine *e, struct goal_error *error);
 void host_endpoint_close(struct goal_engine *e, bool forked);
 void host_endpoint_scan(struct goal_engine *e); /* the bell rang: mailboxes came or went */
 void host_endpoint_retire(struct goal_engine *e);
+void host_endpoint_reclaim(struct goal_engine *e);
 bool host_rx_empty(const struct host_rx *rx);
 u64 host_process_since(u32 pid); /* start time of a process; 0: there is none */
 

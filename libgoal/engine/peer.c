@@ -175,7 +175,7 @@ close_fd:
 /* Find a free mailbox in @p's segment and make it ours. 0 or -errno. */
 int host_peer_claim(struct goal_engine *e, struct host_peer *p)
 {
-	u32 i, state = SHM_FREE;
+	u32 i, state = SHM_FREE, claimed = shm_claimed(e->address.pid);
 	u64 at, bytes;
 	void *map;
 	int rc;
@@ -187,7 +187,7 @@ int host_peer_claim(struct goal_engine *e, struct host_peer *p)
 	}
 	for (i = 0; i < p->boxes; i++) {
 		state = SHM_FREE;
-		if (__atomic_compare_exchange_n(&p->shm->state[i], &state, SHM_CLAIMED, false,
+		if (__atomic_compare_exchange_n(&p->shm->state[i], &state, claimed, false,
 						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			break;
 	}
@@ -350,6 +350,7 @@ void host_peers_check(struct goal_engine *e)
 			bury(e, p);
 	}
 	host_endpoint_retire(e);
+	host_endpoint_reclaim(e);
 	list_for_safe(l, next, &e->peers)
 	{
 		struct host_peer *p = list_entry(l, struct host_peer, all);

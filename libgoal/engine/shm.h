@@ -30,10 +30,16 @@
 /* shm_header.state: the life of a mailbox. */
 enum shm_state {
 	SHM_FREE = 0, /* nobody's */
-	SHM_CLAIMED,  /* its producer is at work on it */
+	SHM_CLAIMED,  /* its producer is at work on it (shm_claimed()) */
 	SHM_READY,    /* in use */
 	SHM_CLOSED    /* the producer is gone, all it sent is there; the owner frees it */
 };
+
+/* SHM_CLAIMED with the claimer's process id, so that one who dies then can be told. */
+static inline u32 shm_claimed(u32 pid)
+{
+	return pid << 8 | SHM_CLAIMED;
+}
 
 struct shm_header {
 	u64 magic;

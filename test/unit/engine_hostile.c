@@ -6,6 +6,7 @@
 #include "engine_pair.h"
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core.h"
@@ -417,6 +418,40 @@ static void claim__none_left(void **state)
 	pair_free(&p);
 }
 
+/* A process was killed at work on a mailbox: it is used again. One that is at work keeps its own. */
+static void claim__by_a_process_that_died(void **state)
+{
+	struct goal_engine *e;
+	struct pair p;
+	u8 *mailbox;
+	pid_t pid;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	e = p.engine[1];
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	assert_true(pid > 0);
+	e->shm->state[0] = shm_claimed((u32)pid);
+	e->shm->state[1] = shm_claimed((u32)getpid());
+	e->shm->state[2] = SHM_CLAIMED;
+	mailbox = (u8 *)e->shm + e->first;
+	mailbox[0] = 1;
+	mailbox[e->stride - 1] = 1;
+	mailbox[e->stride] = 1;
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	host_peers_check(e);
+	assert_int_equal(e->shm->state[0], SHM_FREE);
+	assert_int_equal(e->shm->state[1], shm_claimed((u32)getpid()));
+	assert_int_equal(e->shm->state[2], SHM_CLAIMED);
+	assert_int_equal(mailbox[0] | mailbox[e->stride - 1], 0);
+	assert_int_equal(mailbox[e->stride], 1);
+	pair_check_exchange(&p, 8, 0);
+	assert_int_equal(e->shm->state[0], SHM_READY);
+	pair_free(&p);
+}
+
 /* Mailboxes of endpoints that are closed are used again, from zero pages. */
 static void retire__mailboxes_are_used_again(void **state)
 {
@@ -475,6 +510,7 @@ int main(void)
 		cmocka_unit_test(header__damaged),
 		cmocka_unit_test(scan__mailbox_of_nobody),
 		cmocka_unit_test(claim__none_left),
+		cmocka_unit_test(claim__by_a_process_that_died),
 		cmocka_unit_test(retire__mailboxes_are_used_again),
 	};
 
