@@ -2,7 +2,8 @@
 /*
  * A group for programs without a launcher: an allgather of the caller's tells whether all have
  * what it takes, a second one everybody's address and the nonce, and a third whether all could
- * open them, so that nobody closes its engine before, and all have the group or none. Function of goal/engine.h.
+ * open them, so that nobody closes its engine before, and all have the group or none. Function
+ * of goal/engine.h.
  */
 #include <stdlib.h>
 #include <sys/random.h>

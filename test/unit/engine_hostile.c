@@ -418,7 +418,7 @@ static void claim__none_left(void **state)
 	pair_free(&p);
 }
 
-/* A process was killed at work on a mailbox: it is used again. One that is at work keeps its own. */
+/* A process was killed at work on a mailbox: it is used again. One that lives keeps its own. */
 static void claim__by_a_process_that_died(void **state)
 {
 	struct goal_engine *e;

@@ -182,7 +182,8 @@ unit_tests += %D%/engine_memory
 %C%_engine_memory_CPPFLAGS = $(unit_cppflags)
 %C%_engine_memory_CFLAGS = $(unit_cflags)
 %C%_engine_memory_LDADD = $(unit_libs)
-%C%_engine_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=open,--wrap=fallocate,--wrap=getrandom
+%C%_engine_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=open,--wrap=fallocate,--wrap=getrandom
 
 unit_tests += %D%/engine_message
 %C%_engine_message_CPPFLAGS = $(unit_cppflags)
