@@ -16,7 +16,7 @@ _Static_assert(sizeof(struct goal_segment) == sizeof(struct core_segment) &&
  * are cores enough, so that a message that is under way is met without a detour.
  */
 #define FIRST_POLLS      1000
-#define FIRST_POLLS_FULL 50
+#define FIRST_POLLS_FULL 4
 #define START_POLLS      16 /* of a start that does not wait: what is there is taken at once */
 
 /* Memory for one run of @l; NULL: there is none. */

@@ -16,7 +16,7 @@
 #define BUSY_NS     1000000000 /* between two looks at them while events go on */
 #define QUIET_POLLS 1024       /* between two looks at the clock */
 #define IDLE_POLLS  128        /* between two calls of idle() while spinning */
-#define IDLE_YIELDS 4          /* and while yielding */
+#define IDLE_YIELDS 32         /* and while yielding; Open MPI progress yields, too */
 #define SLEEP_FIRST 50         /* microseconds, then doubled */
 
 u64 host_now(void)
