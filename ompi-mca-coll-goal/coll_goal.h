@@ -313,6 +313,10 @@ bool coll_goal_slots_complete(const struct coll_goal_module *m, enum goal_coll c
 /* group.c: the communicator as the engine and the builders know it. */
 int coll_goal_group_shape(struct coll_goal_module *m);
 int coll_goal_group_add(struct coll_goal_module *m, uint64_t nonce); /* 0 or -errno */
+/* Did the engine open the memory of every peer of our node? */
+bool coll_goal_group_near(struct coll_goal_module *m);
+/* A group in the place of the former, all of whose peers are remote: 0 or -errno. */
+int coll_goal_group_far(struct coll_goal_module *m);
 /* Have m->apart: 0 or -errno. */
 int coll_goal_group_apart(struct coll_goal_module *m);
 void coll_goal_group_drop(struct coll_goal_module *m);

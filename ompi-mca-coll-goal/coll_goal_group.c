@@ -175,6 +175,30 @@ int coll_goal_group_add(struct coll_goal_module *m, uint64_t nonce)
 	return rc;
 }
 
+bool coll_goal_group_near(struct coll_goal_module *m)
+{
+	ompi_group_t *group = peers(m->comm);
+	int n = ompi_group_size(group);
+
+	for (int r = 0; r < n; r++) {
+		const struct coll_goal_card *card =
+			coll_goal_modex_card(ompi_group_get_proc_name(group, r));
+
+		if (same_node(coll_goal_modex_mine(), card) && !goal_group_local(m->group, r))
+			return false;
+	}
+	return true;
+}
+
+int coll_goal_group_far(struct coll_goal_module *m)
+{
+	coll_goal_bury(m->grave, m->group, NULL);
+	m->group = NULL;
+	m->grave = NULL;
+	/* The former name is used up; this one is not seen by others. */
+	return create(m, coll_goal_nonce(), NULL, &m->group, &m->grave);
+}
+
 int coll_goal_group_apart(struct coll_goal_module *m)
 {
 	int rc;

@@ -5,7 +5,8 @@
  * waves over a tree, by point-to-point messages of one reserved tag:
  *
  *	down	the nonce, drawn by the root; each member adds the group to its engine
- *	up	what each subtree can do: the AND of engine bits, and who failed
+ *	up	what each subtree can do: the AND of engine bits (and of: shared memory with all
+ *		near peers), and who failed
  *	down	the result
  *
  * The tree is binomial from rank 0. On an intercommunicator it goes through the two leaders (the
@@ -20,13 +21,15 @@
 
 #include <sys/random.h>
 
-#define VOTE_HOST 0x1u /* bits of ballot.engines */
+/* Bits of ballot.engines. */
+#define VOTE_HOST 0x1u
+#define VOTE_NEAR 0x2u /* through shared memory with every peer of the node */
 
 struct ballot {
 	uint64_t nonce;
 	uint32_t engines;
 	int32_t status;  /* -errno of a member that could not add the group */
-	int32_t culprit; /* its rank */
+	int32_t culprit; /* its rank, or that of one without VOTE_NEAR */
 	int32_t unused;
 };
 
@@ -196,6 +199,8 @@ static int wave_nonce(struct coll_goal_vote *v)
 	if (rc) {
 		v->mine.engines = 0;
 		v->mine.status = rc;
+	} else if (coll_goal_group_near(v->module)) {
+		v->mine.engines |= VOTE_NEAR;
 	}
 	v->wave = WAVE_UP;
 	return 1;
@@ -211,11 +216,14 @@ static int wave_up(struct coll_goal_vote *v)
 			return rc;
 	}
 	for (int i = 0; i < v->children; i++) {
-		v->mine.engines &= v->below[i].engines;
-		if (!v->mine.status && v->below[i].status) {
-			v->mine.status = v->below[i].status;
-			v->mine.culprit = v->below[i].culprit;
+		const struct ballot *b = &v->below[i];
+
+		/* The first who failed, else the first who has less than the others. */
+		if (!v->mine.status && (b->status || v->mine.engines & ~b->engines)) {
+			v->mine.status = b->status;
+			v->mine.culprit = b->culprit;
 		}
+		v->mine.engines &= b->engines;
 	}
 	v->wave = WAVE_RESULT;
 	if (v->parent < 0) {
@@ -289,8 +297,19 @@ static void conclude(struct coll_goal_vote *v, int error)
 {
 	struct coll_goal_module *m = v->module;
 	ompi_communicator_t *comm = m->comm;
-	const bool agreed = !error && v->result.engines;
+	bool agreed = !error && v->result.engines & VOTE_HOST;
 
+	/*
+	 * Who of two opens the other's memory, and who does not, is seen by one of them alone: so
+	 * either all members use it, or none does.
+	 */
+	if (agreed && !(v->result.engines & VOTE_NEAR)) {
+		error = coll_goal_group_far(m);
+		agreed = !error;
+		if (agreed)
+			coll_goal_say_member(comm, "no-shared-memory", v->result.culprit,
+					     comm->c_name);
+	}
 	coll_goal_lock();
 	if (v->prev)
 		v->prev->next = v->next;

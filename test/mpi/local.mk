@@ -86,6 +86,10 @@ mpi_programs += %D%/hello
 %C%_hello_CPPFLAGS = $(mpi_cppflags)
 %C%_hello_LDADD = $(mpi_libs)
 
+mpi_programs += %D%/hidden
+%C%_hidden_CPPFLAGS = $(mpi_cppflags)
+%C%_hidden_LDADD = $(mpi_check_libs)
+
 mpi_programs += %D%/inter
 %C%_inter_CPPFLAGS = $(mpi_cppflags)
 %C%_inter_LDADD = $(mpi_check_libs)
