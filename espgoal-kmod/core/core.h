@@ -7,11 +7,14 @@
  * it lets a run advance, and carries out what that asks for through the home's env.h, with
  * no lock held. A home calls pump.c only, and run.c where it holds the only reference.
  *
- * Which env.h is meant is decided by the include path, one per home:
- * libgoal/engine/env.h, libgoal/sim/env.h, espgoal-kmod/linux/env.h. It supplies:
+ * Which env is meant is decided by the include path, one folder per home: libgoal/engine,
+ * libgoal/sim, espgoal-kmod/linux. It has two headers. env.h, included here, supplies
  *
- *	fixed-width types u8..u64, s32, s64, bool, size_t, NULL, EINVAL & co., memcpy, memset,
- *	memmove, memcmp, likely, unlikely, READ_ONCE, WRITE_ONCE, ARRAY_SIZE
+ *	fixed-width types u8..u64, s8..s64, bool, size_t, NULL, EINVAL & co., memcpy, memset,
+ *	likely, unlikely
+ *
+ * and env_run.h, included by pump.c alone and behind this file, the home's side of a run, as
+ * static inlines (struct core_run *run, u32 op: the operation's number, void *msg):
  *
  *	env_run_lock(run), env_run_unlock(run)
  *
@@ -24,11 +27,26 @@
  *	int env_move(run, op)		carry out a copy
  *	int env_reduce(run, op)		carry out a reduction
  *	void env_msg_drop(run, msg)	give up an arrived message that nobody wants
- *	void env_run_done(run)		the run is over: run->status is its outcome
+ *	void env_run_done(run)		the run is over: run->status is its outcome. The core
+ *					does not touch the run any more: it may be freed or
+ *					reset and started again, also from in here
  *
  * The int ones answer CORE_DONE (the operation is finished), CORE_PENDING (it will be ended by
  * core_op_done(), from anywhere, at any time, also before env_*() returns), or -errno
  * (the run fails with it). The core never touches payload by itself.
+ *
+ * env_post() has one answer more, since a receive that merely waits keeps no run alive:
+ *
+ *	CORE_PENDING	posted. Its message will come by core_message(), or is claimed by
+ *			core_message_claim(). When the run is cancelled the receive is forgotten.
+ *	CORE_BUSY	the home has taken the receive over (a transport of its own writes to
+ *			the buffer) and ends it by core_op_done(), also before env_post() returns,
+ *			also after a cancellation: until then the run is not over. The home
+ *			gives the core no message for this receive and claims none.
+ *	CORE_DONE	it found the message after all and delivered it (and set rlen).
+ *
+ * rlen[slot] must be set (also to 0) before a receive is ended with status 0; until then its
+ * contents mean nothing.
  */
 #ifndef CORE_H
 #define CORE_H
@@ -38,12 +56,14 @@
 
 #define CORE_DONE    0
 #define CORE_PENDING 1
+#define CORE_BUSY    2 /* of env_post() only */
 
 /* What went wrong where, for a caller who wants to say it in words. */
 struct core_error {
 	s32 code;  /* -errno */
 	u32 rule;  /* enum core_rule, which check failed */
-	u64 where; /* operation number, or byte offset for the header's rules */
+	u64 where; /* operation number; of MATCH: entry of match[]; of the header's rules and
+		    * PADDING: byte offset */
 };
 
 /*
@@ -75,9 +95,9 @@ struct core_binding {
 
 /* Where an operation of a run stands. */
 enum core_op_state {
-	CORE_OP_IDLE = 0, /* waits for its dependencies */
-	CORE_OP_QUEUED,   /* on the worklist */
+	CORE_OP_IDLE = 0, /* waits for its dependencies, or for its turn on the worklist */
 	CORE_OP_POSTED,   /* recv: started, no message yet */
+	CORE_OP_QUEUED,   /* recv: was posted, its message is here, waits for its turn */
 	CORE_OP_BUSY,     /* handed to the home, not finished */
 	CORE_OP_DONE
 };
@@ -88,23 +108,24 @@ enum core_op_state {
  * and changes under the run's lock.
  */
 struct core_run {
-	const struct core_sched *sched;         /* (home, by core_run_init) */
-	struct core_binding buf[GOAL_MAX_BUFS]; /* (home) */
+	const struct core_sched *sched; /* (home, by core_run_init) */
+	u32 *left;                      /* dependencies left, by operation */
+	u32 *queue;       /* worklist, nops + nrecv entries, filled once from front to back: an
+			   * operation when its last dependency falls, a posted receive once more
+			   * when its message comes */
+	void **arrived;   /* by recv slot: a message ahead of its receive */
+	u64 *rlen;        /* by recv slot: bytes received */
+	u8 *state;        /* enum core_op_state, by operation */
+	u32 qhead, qtail; /* of the worklist */
+	u32 undone;       /* operations not finished */
+	u32 busy;         /* operations handed to the home, posted ones excluded */
+	s32 status;       /* 0, or the first error */
+	u32 err_peer;     /* the peer it came from, or GOAL_OP_NONE */
+	bool dead;        /* failed, cancelled or over: starts nothing and takes nothing any more */
+	bool pumping;     /* somebody lets it advance, or it waits for core_start() */
+	bool over;        /* env_run_done() was or is being called */
 	struct core_binding scratch;            /* (home) one segment, or none */
-	u32 *left;                              /* dependencies left, by operation */
-	u32 *queue;                             /* worklist: a ring of nops entries */
-	void **arrived;                         /* by recv slot: a message ahead of its receive */
-	u64 *rlen;                              /* by recv slot: bytes received */
-	u8 *state;                              /* enum core_op_state, by operation */
-	u32 qhead, qtail;                       /* of the worklist, free running */
-	u32 undone;                             /* operations not finished */
-	u32 busy;     /* operations handed to the home, posted ones excluded */
-	s32 status;   /* 0, or the first error */
-	u32 err_peer; /* the peer it came from, or GOAL_OP_NONE */
-	bool dead;    /* failed or cancelled: starts nothing any more */
-	bool pumping; /* somebody is in core_pump() */
-	bool again;   /* and shall look once more */
-	bool over;    /* env_run_done() was or is being called */
+	struct core_binding buf[GOAL_MAX_BUFS]; /* (home) */
 };
 
 /* verify.c */
@@ -160,12 +181,18 @@ int core_reduce_int(u32 dtype, u32 rop, const void *in, void *inout, u64 count);
 int core_reduce_fp(u32 dtype, u32 rop, const void *in, void *inout, u64 count);
 int core_reduce_host(u32 dtype, u32 rop, const void *in, void *inout, u64 count);
 
-/* run.c: the interpreter. Callers other than pump.c hold the only reference to the run. */
-size_t core_run_bytes(const struct core_sched *s);
+/* run.c: a run at rest. Callers hold the only reference to it. */
+size_t core_run_bytes(const struct core_sched *s); /* of the arrays */
+/* @arrays: core_run_bytes() bytes, 8-byte aligned, contents do not matter. */
 void core_run_init(struct core_run *r, const struct core_sched *s, void *arrays);
 int core_run_check(const struct core_run *r); /* bindings cover need[]? 0 or -EFAULT */
-void core_run_reset(struct core_run *r);      /* ready to start (again) */
-u64 core_op_bytes(const struct core_run *r, const struct goal_op *op); /* send, copy: length now */
+/*
+ * Ready to start (again), after core_run_init() or once it is over. From here on messages and
+ * cancellation may come; they take effect in core_start(), which must follow.
+ */
+void core_run_reset(struct core_run *r);
+/* Bytes that a send or copy which has started moves: its length, or what len_from says. */
+u64 core_op_bytes(const struct core_run *r, const struct goal_op *op);
 
 /* match.c: the receive of @r that takes (@src, @tag, @instance); GOAL_OP_NONE if there is none. */
 u32 core_match(const struct core_sched *s, u32 src, u32 tag, u32 instance);
@@ -179,14 +206,21 @@ void *core_segment_at(const struct core_binding *b, u64 off, u64 *run);
 /*
  * pump.c: the entries of a run. Each takes the run's lock for bookkeeping only, and carries out
  * through env_*() what became possible, without it. One thread at a time pumps a run; others
- * leave word (again) and return.
+ * leave word on the worklist and return. They may be called from within env_*().
+ *
+ * env_run_done() is called once, by the thread that pumps, when every operation is finished, or
+ * when the run has failed and nothing is busy. An entry that ends an operation (core_op_done)
+ * never touches the run after it left the lock, so the busy operation itself is reference enough
+ * for it; every other entry may find the run over, and its caller needs a reference of the
+ * home's that keeps the memory until the call returns.
  */
 /* Start a run that was reset and bound. */
 void core_start(struct core_run *r);
 /*
  * A message (@src, @tag, @instance) for @r is here; the core takes @msg, an opaque word of the
  * home that is not NULL. 0: taken (delivered now or later); -ENOENT: no such receive; -EEXIST:
- * that receive had its message; -ECANCELED: the run is over. On error @msg stays the caller's.
+ * that receive had its message; -ECANCELED: the run has failed or is over. On error @msg stays
+ * the caller's.
  */
 int core_message(struct core_run *r, u32 src, u32 tag, u32 instance, void *msg);
 /*
@@ -197,9 +231,16 @@ int core_message(struct core_run *r, u32 src, u32 tag, u32 instance, void *msg);
 s64 core_message_claim(struct core_run *r, u32 src, u32 tag, u32 instance);
 /* End operation @op, which had answered CORE_PENDING or was claimed: @status 0 or -errno. */
 void core_op_done(struct core_run *r, u32 op, int status);
-/* The same, without going on: more of them will follow, and then core_pump(). */
+/*
+ * The same, without going on: more of them will follow, and then core_pump(). In between somebody
+ * else may bring the run to its end: the caller needs a reference as said above.
+ */
 void core_op_done_quiet(struct core_run *r, u32 op, int status);
-/* Fail the run: nothing more starts; it is over as soon as what the home is busy with ends. */
+/*
+ * Fail the run with @status (-errno) for @peer (or GOAL_OP_NONE): nothing more starts, posted
+ * receives and messages ahead of theirs are dropped; it is over as soon as what the home is busy
+ * with ends. Does nothing to a run that has failed already or is over.
+ */
 void core_cancel(struct core_run *r, int status, u32 peer);
 /* Let the run advance as far as it can. */
 void core_pump(struct core_run *r);

@@ -46,7 +46,7 @@ enum goal_op_code {
 	GOAL_OP_SEND = 1,   /* len bytes of src to (peer, tag, instance) */
 	GOAL_OP_RECV = 2,   /* at most len bytes of (peer, tag, instance) to dst */
 	GOAL_OP_COPY = 3,   /* len bytes of src to dst; must not overlap */
-	GOAL_OP_REDUCE = 4, /* dst[i] = src[i] rop dst[i], len elements of dtype */
+	GOAL_OP_REDUCE = 4, /* dst[i] = src[i] rop dst[i], len elements of dtype; no overlap */
 	GOAL_OP_CODES
 };
 
@@ -130,10 +130,10 @@ struct goal_op {
 	__u16 src_buf;  /* send, copy, reduce; else 0 */
 	__u16 dst_buf;  /* recv, copy, reduce; else 0 */
 	__u32 slot;     /* recv: its place in match[]; else 0 */
-	__u32 succ;     /* first of its entries in succ[] */
+	__u32 succ;     /* first of its entries in succ[]: behind those of the operation before */
 	__u32 nsucc;    /* those that require this operation, from succ on */
 	__u32 nisucc;   /* those that irequire it, behind the former */
-	__u32 len_from; /* an earlier recv whose received length is the length of
+	__u32 len_from; /* a recv, required directly, whose received length is the length of
 				 * this send or copy, at most len; or GOAL_OP_NONE */
 	__u64 src_off;  /* bytes into src_buf */
 	__u64 dst_off;  /* bytes into dst_buf */

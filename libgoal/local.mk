@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# libgoal.so: graphs, collectives, and the host engine with the core inside. The same sources
+# make libgoal_asan.la and libgoal_tsan.la, which the unit tests link.
+
+goalincludedir = $(includedir)/goal
+goalinclude_HEADERS = \
+	%D%/include/goal/collectives.h \
+	%D%/include/goal/engine.h \
+	%D%/include/goal/goal.h \
+	%D%/include/goal/graph.h \
+	%D%/include/goal/types.h \
+	espgoal-kmod/uapi/espgoal.h
+
+graph_sources = \
+	%D%/graph/compile.c \
+	%D%/graph/element.c \
+	%D%/graph/error.c \
+	%D%/graph/graph.c \
+	%D%/graph/graph.h \
+	%D%/graph/label.c \
+	%D%/graph/ops.c \
+	%D%/graph/order.c \
+	%D%/graph/program.c \
+	%D%/graph/program.h \
+	%D%/graph/read.c \
+	%D%/graph/scan.c \
+	%D%/graph/schedule.c \
+	%D%/graph/sort.c \
+	%D%/graph/text.h \
+	%D%/graph/write.c \
+	%D%/include/internal/schedule.h
+
+collectives_sources = \
+	%D%/collectives/allgather.c \
+	%D%/collectives/allgatherv.c \
+	%D%/collectives/allreduce.c \
+	%D%/collectives/alltoall.c \
+	%D%/collectives/alltoall.h \
+	%D%/collectives/alltoall_bruck.c \
+	%D%/collectives/alltoallv.c \
+	%D%/collectives/barrier.c \
+	%D%/collectives/bcast.c \
+	%D%/collectives/doubling.h \
+	%D%/collectives/draft.c \
+	%D%/collectives/draft.h \
+	%D%/collectives/exscan.c \
+	%D%/collectives/fold.c \
+	%D%/collectives/fold.h \
+	%D%/collectives/gather.c \
+	%D%/collectives/gatherv.c \
+	%D%/collectives/name.c \
+	%D%/collectives/neighbor.c \
+	%D%/collectives/node.c \
+	%D%/collectives/node.h \
+	%D%/collectives/reduce.c \
+	%D%/collectives/reduce_scatter.c \
+	%D%/collectives/reduce_scatter.h \
+	%D%/collectives/reduce_scatter_block.c \
+	%D%/collectives/scan.c \
+	%D%/collectives/scan.h \
+	%D%/collectives/scatter.c \
+	%D%/collectives/scatterv.c \
+	%D%/collectives/tree.h
+
+engine_sources = \
+	%D%/engine/schedule_read.c \
+	%D%/engine/verified.h
+
+libgoal_sources = $(graph_sources) $(collectives_sources) $(engine_sources) $(core_sources)
+
+GOAL_CORE_CPPFLAGS = \
+	-I$(top_srcdir)/libgoal/engine \
+	-I$(top_srcdir)/espgoal-kmod/uapi \
+	-I$(top_srcdir)/espgoal-kmod/core
+
+libgoal_cppflags = $(AM_CPPFLAGS) $(GOAL_CORE_CPPFLAGS) $(HWLOC_CFLAGS)
+libgoal_cflags = $(AM_CFLAGS) $(GOAL_CORE_CFLAGS) -pthread
+libgoal_libs = $(HWLOC_LIBS) -lpthread -lrt -lm
+
+lib_LTLIBRARIES += %D%/libgoal.la
+%C%_libgoal_la_SOURCES = $(libgoal_sources)
+%C%_libgoal_la_CPPFLAGS = $(libgoal_cppflags)
+%C%_libgoal_la_CFLAGS = $(libgoal_cflags)
+%C%_libgoal_la_LDFLAGS = -version-info 0:0:0
+%C%_libgoal_la_LIBADD = $(libgoal_libs)
+
+check_LTLIBRARIES += %D%/libgoal_asan.la
+%C%_libgoal_asan_la_SOURCES = $(libgoal_sources)
+%C%_libgoal_asan_la_CPPFLAGS = $(libgoal_cppflags)
+%C%_libgoal_asan_la_CFLAGS = $(libgoal_cflags) $(ASAN_CFLAGS)
+%C%_libgoal_asan_la_LIBADD = $(libgoal_libs)
+
+if GOAL_TSAN
+check_LTLIBRARIES += %D%/libgoal_tsan.la
+%C%_libgoal_tsan_la_SOURCES = $(libgoal_sources)
+%C%_libgoal_tsan_la_CPPFLAGS = $(libgoal_cppflags)
+%C%_libgoal_tsan_la_CFLAGS = $(libgoal_cflags) $(TSAN_CFLAGS)
+%C%_libgoal_tsan_la_LIBADD = $(libgoal_libs)
+endif
+
+pkgconfig_DATA = %D%/goal.pc
+
+EXTRA_DIST += \
+	%D%/local.mk
