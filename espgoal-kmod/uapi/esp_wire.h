@@ -53,7 +53,7 @@ enum esp_type {
 #define ESP_F_KNOWN    0x03
 
 struct esp_hdr {
-	__u8 version;   /* ESP_VERSION */
+	__u8 version;   /* the agreed one; of HELLO to ACCEPT always 1 */
 	__u8 type;      /* enum esp_type */
 	__le16 hdr_len; /* this header and the chunks */
 	__le16 total_len;
@@ -77,8 +77,8 @@ enum esp_carrier {
 
 struct esp_addr {
 	__u8 carrier; /* enum esp_carrier */
-	__u8 net;     /* rails with the same number reach one another */
-	__le16 port;  /* UDP, host's value in little-endian; else 0 */
+	__u8 reserved;
+	__le16 port; /* UDP, host's value in little-endian; else 0 */
 	__u8 addr[16];
 } __attribute__((packed));
 
@@ -97,22 +97,20 @@ struct esp_hello {
 	__u8 order;      /* ESP_ORDER_* */
 	__u8 word;       /* bytes of a pointer: 4 or 8 */
 	__le16 mtu;      /* largest total_len the sender takes on the path of this frame */
-	__u8 naddr;      /* of addr: the sender's rails, 1 to ESP_PATHS */
+	__u8 version;    /* the highest one the sender speaks; the lower of both is used */
 	__u8 reserved[3];
-	struct esp_addr addr[ESP_PATHS]; /* unused ones zero; place p is path p */
+	struct esp_addr addr[ESP_PATHS]; /* the sender's rails: place p is path p, all 0: none */
 } __attribute__((packed));
 
 /* REJECT carries this instead; the header's cid is the hello's. */
 enum esp_reject {
-	ESP_REJECT_VERSION = 1, /* version: the highest one spoken */
-	ESP_REJECT_ORDER = 2,   /* byte order or word size differs */
-	ESP_REJECT_FULL = 3,    /* no memory for a flow now: ask again later */
+	ESP_REJECT_ORDER = 1, /* byte order or word size differs */
+	ESP_REJECT_FULL = 2,  /* no memory for a flow now: ask again later */
 };
 
 struct esp_rejected {
 	__u8 reason; /* enum esp_reject */
-	__u8 version;
-	__le16 reserved;
+	__u8 reserved[3];
 } __attribute__((packed));
 
 /* Chunks of a DATA frame. Each starts so; len counts from kind on, without payload. */
