@@ -91,8 +91,10 @@ struct esp_addr {
 struct esp_hello {
 	__u8 node[16];   /* sender's (boot id, network namespace) */
 	__le64 cid;      /* the connection id the sender will answer to; TOKEN: the initiator's */
-	__u8 token[16];  /* HELLO: zero; TOKEN: fresh; OPEN: given back; ACCEPT: zero */
+	__le64 stamp;    /* HELLO: grows with each attempt of this node; others: as received */
+	__u8 token[16];  /* HELLO: zero; TOKEN: fresh; OPEN, ACCEPT: that one */
 	__le32 pn;       /* OPEN, ACCEPT: first packet number on each path; else 0 */
+	__le32 mid;      /* OPEN, ACCEPT: first message id; else 0 */
 	__le32 features; /* ESP_FEAT_* the sender asks for */
 	__u8 order;      /* ESP_ORDER_* */
 	__u8 word;       /* bytes of a pointer: 4 or 8 */
