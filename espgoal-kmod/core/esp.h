@@ -58,9 +58,11 @@
  *	void env_flow_remove(struct esp_flow *)	under its lock: out of the tables, their reference
  *		is given back
  *	void env_flow_get(f), env_flow_put(f)
- *	struct esp_member *env_member_find(n, u64 cookie, u64 nonce), void env_member_put(m)
+ *	struct esp_member *env_member_find(n, u64 cookie, u64 nonce), void env_member_get(m),
+ *		env_member_put(m)
  *	struct esp_member *env_member_next(n, struct esp_member *prev)	as above
- *	struct esp_run *env_run_find(m, u32 opid, u32 start)	started and not over; env_run_put(r)
+ *	struct esp_run *env_run_find(m, u32 opid, u32 start)	started and not over; env_run_get(r),
+ *		env_run_put(r)
  *	struct esp_run *env_run_next(m, struct esp_run *prev)	as above
  *	bool env_run_past(m, u32 opid, u32 start)	was started here and is over
  *
@@ -68,7 +70,8 @@
  *	const u8 *env_frame_bytes(void *frame, u32 off, u32 len, u8 *buf)	these bytes, in place
  *		or copied to buf
  *	u32  env_frame_crc(void *frame, u32 off, u32 len, u32 crc)
- *	struct esp_out *env_out_get(struct esp_rail *)	a frame to be filled in, or NULL
+ *	struct esp_out *env_out_get(struct esp_rail *)	a frame to be filled in, or NULL;
+ *		env_out_put(struct esp_rail *, struct esp_out *) gives it back unsent
  *	void env_out(struct esp_rail *, struct esp_out *)	under a flow's lock: queues it, and takes
  *		the references its payload needs until it is on the wire
  *	void env_kick(struct esp_rail *)	without a lock: transmits what is queued, in order, one
@@ -107,16 +110,16 @@
 #define ESP_MS    1000000ull
 #define ESP_S     1000000000ull
 
-#define ESP_SENT_ITEMS 4   /* things one record names; more take a further record */
-#define ESP_RANGES     16  /* pieces of a message a receiver keeps apart */
-#define ESP_LOST       8   /* pieces of a message a sender repeats; more are run together */
-#define ESP_TX_HASH    64  /* heads of a flow's messages by id */
-#define ESP_RX_HASH    32  /* heads of its receptions by id */
-#define ESP_REFUSED    16  /* refusals of a flow that its peer has not confirmed */
-#define ESP_TOMBS      16  /* aborted runs a member remembers */
-#define ESP_ACTIVE     16  /* pulls that hold grants at the same time */
-#define ESP_WAIT_HASH  256 /* heads of what waits at a node: refusals, early aborts */
-#define ESP_FANOUT     32  /* members an abort is passed on to: rank + 2^k */
+#define ESP_SENT_ITEMS   4    /* things one record names; more take a further record */
+#define ESP_RANGES       16   /* pieces of a message a receiver keeps apart */
+#define ESP_TX_HASH      64   /* heads of a flow's messages by id */
+#define ESP_RX_HASH      32   /* heads of its receptions by id */
+#define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
+#define ESP_REFUSED_SAID 0x80 /* in esp_flow.refused_how: it is in flight */
+#define ESP_TOMBS        16   /* aborted runs a member remembers */
+#define ESP_ACTIVE       16   /* pulls that hold grants at the same time */
+#define ESP_WAIT_HASH    256  /* heads of what waits at a node: refusals, early aborts */
+#define ESP_FANOUT       32   /* members an abort is passed on to: rank + 2^k */
 
 /* Pools of fixed-size objects; esp_pool_size(): their bytes. */
 enum esp_pool {
@@ -229,7 +232,9 @@ struct esp_member {
 	/* under the node's lock */
 	s32 failed; /* 0, or the status of every run */
 	u32 failed_rank;
-	u32 tell; /* bit k: the failure is still to be told to rank + 2^k */
+	u32 tell;     /* bit k: the failure is still to be told to rank + 2^k */
+	bool telling; /* in esp_node.tell_first */
+	struct esp_member *tell_next;
 	struct esp_tomb tomb[ESP_TOMBS];
 };
 
@@ -262,24 +267,27 @@ struct esp_msg {
 	u64 len;               /* (home) */
 	struct esp_flow *flow; /* with a reference */
 	struct esp_queue *queue;
-	struct esp_link link;  /* in a list of its queue, or in flow->parked */
+	struct esp_link all; /* in flow->msgs */
+	struct esp_link
+		link; /* in a list of its queue, or in flow->parked; then in a struct esp_todo */
 	struct esp_link open;  /* in flow->open while its id holds the window */
-	struct esp_link items; /* esp_item.of of the records that name it */
+	struct esp_link items; /* esp_item.of: what is in flight */
+	struct esp_link lost;  /* esp_item.of: bytes to be sent again, ascending */
 	struct esp_msg *hash;  /* next of the same head, while it has an id */
 	u64 next;              /* first byte never sent */
 	u64 granted;           /* long: may be sent up to here */
 	u64 acked;             /* bytes acknowledged */
-	u64 due;               /* PAUSED: to be tried again; endpoint closed: to be given up */
-	struct esp_range lost[ESP_LOST]; /* to be sent again, ascending */
-	u32 nlost;
+	u64 again_at;          /* PAUSED: to be tried again */
+	u64 due;               /* its endpoint has closed: to be given up */
 	u32 mid;
 	s32 status;
 	u8 state; /* enum esp_msg_state */
 	u8 tries; /* how often it was BUSY */
 	bool has_mid;
 	bool eager;
-	bool head;      /* RTS, or an eager message of no bytes: is to be said */
-	bool cancelled; /* CANCEL is to be said, or was */
+	bool head;       /* RTS, or an eager message of no bytes: is to be said */
+	bool cancelled;  /* CANCEL is to be said */
+	bool cancelling; /* and was */
 };
 
 enum esp_item_kind {
@@ -295,26 +303,33 @@ enum esp_item_kind {
 	ESP_ITEM_ADDR,    /* of path mid */
 };
 
-/* One thing a frame carried. */
+/*
+ * One thing a frame carried. Each byte of a message is in one item at most, and each item leads to
+ * its record: what was lost stays in it until it has been sent again.
+ */
 struct esp_item {
-	struct esp_link of; /* in esp_msg.items, esp_ctl.items */
+	struct esp_link of; /* esp_msg.items, esp_msg.lost, esp_ctl.items */
 	union {
 		struct esp_msg *msg;
 		struct esp_ctl *ctl;
 	};
 	u64 from, to;
 	u32 mid;
-	u32 kind; /* enum esp_item_kind */
+	u8 place;   /* in esp_sent.item */
+	u8 kind;    /* enum esp_item_kind */
+	bool again; /* BYTES: in esp_msg.lost */
 };
 
-/* A numbered frame in flight. */
+/* A numbered frame in flight, or what is left of a lost one. */
 struct esp_sent {
 	struct esp_link link;  /* in path->sent, ascending */
-	struct esp_sent *more; /* further items */
+	struct esp_sent *more; /* further items, while in flight */
 	u64 at;
 	u32 pn;
 	u16 bytes;
 	u8 n;
+	u8 live;        /* items in use */
+	bool flying;    /* neither acknowledged nor lost */
 	bool mtu_probe; /* its loss says nothing of the network's load */
 	struct esp_item item[ESP_SENT_ITEMS];
 };
@@ -332,16 +347,16 @@ struct esp_ctl {
 	struct esp_link all;   /* flow->ctls, while READY or ABORT */
 	struct esp_link wait;  /* node->wait[] */
 	struct esp_link waits; /* flow->waits */
-	struct esp_link rooms; /* node->rooms: refused for lack of room */
 	struct esp_link items;
 	struct esp_flow *flow;
 	struct esp_key key; /* ABORT, EARLY: src is the one that tells */
 	u32 rank, code;     /* ABORT, EARLY */
 	u8 kind;            /* enum esp_ctl_kind */
-	bool any;           /* READY for whatever receive */
 	bool group;         /* ABORT of the group */
 	bool fired;         /* WAIT: is to become READY once nobody is adding to it */
 	u32 adding;         /* WAIT: entries that have not recorded their refusal yet */
+	u32 held;           /* WAIT: refusals recorded */
+	bool gone;          /* WAIT: its flow has ended */
 };
 
 /* What one endpoint sends in one flow. */
@@ -354,6 +369,7 @@ struct esp_queue {
 	s32 deficit;
 	u32 inflight; /* bytes */
 	u32 nmsgs;    /* messages that point here */
+	u32 turns;    /* of short messages while long ones wait */
 };
 
 enum esp_rx_state {
@@ -377,8 +393,7 @@ struct esp_rx {
 	struct esp_link say;     /* flow->say: a grant or STOP is to be said */
 	struct esp_rx *hash;     /* next of the same head, while it has an id in the flow */
 	u64 total;
-	u64 here;  /* bytes that came, each counted once */
-	u64 moved; /* and are in place */
+	u64 here; /* bytes that came, each counted once */
 	u64 granted;
 	struct esp_range range[ESP_RANGES];
 	u32 nrange;
@@ -388,10 +403,11 @@ struct esp_rx {
 	s32 status;
 	u8 state; /* enum esp_rx_state */
 	u8 pool;  /* enum esp_pool */
-	bool pull, has_mid, room, complete;
+	bool pull, has_mid, room;
 	/* of the pull scheduler, under the node's lock */
 	struct esp_rx *child, *next, *prev; /* pairing heap; prev of a first child is its parent */
-	u64 p_granted, p_here, p_last;
+	struct esp_link p_link;             /* esp_pull.granted */
+	u64 p_granted, p_here, p_last, p_patience;
 	u32 p_unit;  /* payload of a full frame */
 	u32 p_limit; /* of what this one may have outstanding */
 	u8 p_state;  /* 0: not there */
@@ -403,9 +419,10 @@ struct esp_pull {
 	struct esp_rx *heap; /* those without a grant, fewest bytes first */
 	struct esp_rx *active[ESP_ACTIVE];
 	u32 nactive;
-	u64 out;   /* granted and not here; stalled ones do not count */
-	u64 limit; /* of it, at the moment */
-	u64 rate;  /* of the downlink, bytes per 2^20 ns */
+	struct esp_link granted; /* those that have all they need */
+	u64 out;                 /* granted and not here; stalled ones do not count */
+	u64 limit;               /* the most it ever was */
+	u64 rate;                /* of the downlink, bytes per 2^20 ns */
 };
 
 enum esp_path_state {
@@ -443,14 +460,13 @@ struct esp_path {
 	u32 round_ok, round_lost;
 	u32 share; /* smoothed share lost, of 65536 */
 	/* numbers the peer gives out */
-	bool rx_any;
 	u32 rx_top, rx_cum;
 	u32 rx_unacked; /* numbered frames since the last acknowledgement we sent */
 	u64 rx_bits[ESP_PN_SPAN / 64];
 	u64 rx_top_at;
 	u64 ack_at; /* an acknowledgement is due */
-	/* MTU: what works, what the peer takes, known not to work, being tried */
-	u16 mtu, mtu_peer, mtu_bad, mtu_try;
+	/* MTU: what works, what the peer takes, known not to work, to be tried, in flight */
+	u16 mtu, mtu_peer, mtu_bad, mtu_want, mtu_try;
 	u8 mtu_tries, big_lost;
 	u64 mtu_at;
 };
@@ -482,24 +498,29 @@ struct esp_flow {
 	u64 used;     /* last time there was anything to do */
 	u64 watch_until;
 	u64 ping_at;
-	u64 pause_at; /* the home had nothing to give: again then */
-	u64 park_at;  /* earliest esp_msg.due */
-	u64 pull_at;  /* look for stalled pulls */
-	u64 timer;    /* what the home was told last */
+	u64 pause_at;          /* the home had nothing to give: again then */
+	u64 park_at;           /* earliest esp_msg.due */
+	u64 pull_at;           /* look for stalled pulls */
+	u64 timer;             /* what the home was told last */
+	struct esp_sent spare; /* for when the pool is empty: or a flow full of losses would stop */
+	bool spare_used;
 	struct esp_flow *batch_next;
 	struct esp_path path[ESP_PATHS];
 	/* out */
-	u32 mid;                /* next message id */
-	struct esp_link open;   /* messages whose id holds the window, ascending */
-	struct esp_link parked; /* PARKED and PAUSED */
-	struct esp_link queues; /* struct esp_queue with something to send, round robin */
+	u32 mid;                 /* next message id */
+	u32 pn_first, mid_first; /* of this incarnation */
+	u32 nmsgs;
+	struct esp_link msgs;    /* all */
+	struct esp_link open;    /* messages whose id holds the window, ascending */
+	struct esp_link parked;  /* PARKED and PAUSED */
+	struct esp_queue common; /* for endpoints the pool had no queue for */
+	struct esp_link queues;  /* struct esp_queue with something to send, round robin */
 	struct esp_link allq;
 	struct esp_link ctl;  /* to be said */
 	struct esp_link ctls; /* those and the ones in flight */
 	struct esp_link say;  /* receptions: grants, STOP */
 	struct esp_msg *tx_hash[ESP_TX_HASH];
 	/* in */
-	bool mid_any;
 	u8 nrefused;
 	u32 mid_base;                    /* every id below is settled */
 	u64 mid_seen[ESP_MID_SPAN / 64]; /* settled */
@@ -545,8 +566,9 @@ struct esp_node {
 	/* under the node's lock */
 	struct esp_pull pull;
 	struct esp_link wait[ESP_WAIT_HASH];
-	struct esp_link rooms;
-	u64 hello_left, hello_filled; /* rate limit of answers to the unverified */
+	struct esp_member *tell_first; /* those that have something to tell */
+	u64 hello_left, hello_filled;  /* rate limit of answers to the unverified */
+	u64 hello_pause;               /* ns for one */
 };
 
 /* pump_esp.c: the entries. */

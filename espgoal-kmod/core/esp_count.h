@@ -150,6 +150,8 @@
 /* clang-format on */
 
 #define ESP_COUNT_ENUM(name) ESP_C_##name,
-enum esp_count { ESP_COUNTS(ESP_COUNT_ENUM) ESP_COUNTERS };
+enum esp_count {
+	ESP_COUNTS(ESP_COUNT_ENUM) ESP_COUNTERS
+};
 
 #endif /* ESP_COUNT_H */

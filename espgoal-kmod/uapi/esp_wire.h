@@ -198,11 +198,13 @@ struct esp_refused {
 	__le32 mid[];
 } __attribute__((packed));
 
-#define ESP_READY_ANY 0x01 /* flags: whatever (src, tag, instance), which are then 0 */
-
+/* READY: what was refused for this run may be sent again. */
 struct esp_ready {
 	struct esp_chunk c;
-	struct esp_wire_key key; /* as in the refused message */
+	__le64 nonce;
+	__le64 cookie;
+	__le32 opid;
+	__le32 start;
 } __attribute__((packed));
 
 #define ESP_ABORT_GROUP 0x01 /* flags: every run of the group; opid and start are 0 */
