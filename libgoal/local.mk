@@ -63,8 +63,35 @@ collectives_sources = \
 	%D%/collectives/tree.h
 
 engine_sources = \
+	%D%/engine/bootstrap.c \
+	%D%/engine/cores.c \
+	%D%/engine/cores.h \
+	%D%/engine/dispatch.c \
+	%D%/engine/endpoint.c \
+	%D%/engine/engine.c \
+	%D%/engine/env.h \
+	%D%/engine/env_run.h \
+	%D%/engine/error.c \
+	%D%/engine/group.c \
+	%D%/engine/host.h \
+	%D%/engine/list.h \
+	%D%/engine/loaded.c \
+	%D%/engine/mailbox.h \
+	%D%/engine/memory.c \
+	%D%/engine/message.c \
+	%D%/engine/move.c \
+	%D%/engine/peer.c \
+	%D%/engine/progress.c \
+	%D%/engine/reduce_local.c \
+	%D%/engine/remote.c \
+	%D%/engine/rendezvous.c \
+	%D%/engine/run.c \
 	%D%/engine/schedule_read.c \
-	%D%/engine/verified.h
+	%D%/engine/send.c \
+	%D%/engine/shm.h \
+	%D%/engine/thread.c \
+	%D%/engine/verified.h \
+	%D%/engine/wait.c
 
 libgoal_sources = $(graph_sources) $(collectives_sources) $(engine_sources) $(core_sources)
 
@@ -99,6 +126,11 @@ check_LTLIBRARIES += %D%/libgoal_tsan.la
 endif
 
 pkgconfig_DATA = %D%/goal.pc
+
+# Built and run by `make check`, never installed.
+check_PROGRAMS += %D%/examples/sparse
+%C%_examples_sparse_LDADD = %D%/libgoal.la
+TESTS += %D%/examples/sparse
 
 EXTRA_DIST += \
 	%D%/local.mk

@@ -64,7 +64,7 @@ in_debian() {
 	local dir=$1
 	shift
 	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 CI="${CI:-}" \
-		GOAL_TAIL="${GOAL_TAIL:-60}" chroot "$dir" "$@"
+		GOAL_TAIL="${GOAL_TAIL:-40}" chroot "$dir" "$@"
 }
 
 # copy_tree FOLDER: the sources as they are here, without anything that was built.

@@ -33,12 +33,22 @@ has_candidate() {
 	apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'
 }
 
-# choose PACKAGE...: print the first one that is installed or that apt knows.
+# choose PACKAGE...: print the first one that is installed or that apt knows; "-" stands for none.
 choose() {
 	local p
 	for p; do is_installed "$p" && echo "$p" && return; done
-	for p; do has_candidate "$p" && echo "$p" && return; done
+	for p; do
+		[ "$p" != - ] || return 0
+		has_candidate "$p" && echo "$p" && return
+	done
 	echo "$1"
+}
+
+# known PACKAGE...: does apt know one of them?
+known() {
+	local p
+	for p; do has_candidate "$p" && return; done
+	return 1
 }
 
 refreshed=
@@ -50,26 +60,33 @@ refresh_lists() {
 		say "apt-get update had errors, going on: see $logs/apt-update.log"
 }
 
-# need PACKAGE[/OTHER...]...: install what is missing; of alternatives the first that exists.
+# need PACKAGE[/OTHER...]...: install what is missing; of alternatives the first that exists. The
+# alternative "-" means that it goes without where apt knows none of those before.
 need() {
-	local p first missing=() install=()
+	local p one missing=() install=()
 	mkdir -p "$logs"
 	if ! command -v dpkg-query >/dev/null 2>&1; then
 		say "no apt here: taking it that these are installed in their local form: $*"
 		return 0
 	fi
 	for p; do
-		first=$(choose ${p//\// })
-		is_installed "$first" || missing+=("$p")
+		for one in ${p//\// }; do
+			is_installed "$one" && continue 2
+		done
+		missing+=("$p")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
-	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null 2>&1; then
-		die "packages are missing and there is neither root nor sudo: apt-get install ${missing[*]%%/*}"
-	fi
 	for p in "${missing[@]}"; do
-		has_candidate "$(choose ${p//\// })" || refresh_lists
+		known ${p//\// } || refresh_lists
 	done
-	for p in "${missing[@]}"; do install+=("$(choose ${p//\// })"); done
+	for p in "${missing[@]}"; do
+		one=$(choose ${p//\// })
+		[ -z "$one" ] || install+=("$one")
+	done
+	[ ${#install[@]} -gt 0 ] || return 0
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null 2>&1; then
+		die "packages are missing and there is neither root nor sudo: apt-get install ${install[*]}"
+	fi
 	say "installing ${install[*]}"
 	apt_install "${install[@]}" && return 0
 	refresh_lists
@@ -109,7 +126,7 @@ configure_and_make() {
 	shift 2
 	configure_in "$dir" "$@" || return 1
 	for target in $targets; do
-		make -C "$dir" -j"$(jobs)" "$target" TESTS= || return 1
+		make -C "$dir" -j"$(jobs)" "$target" || return 1
 	done
 }
 
@@ -182,8 +199,9 @@ stage() {
 		count_skip "$name/unnamed"
 	done
 	if [ "$f" -gt 0 ]; then
+		grep -aE '^(FAIL|not ok)\b' "$log" | head -n 40 | sed 's/^/   /'
 		echo "   FAIL $name: the end of $log:"
-		tail -n "${GOAL_TAIL:-60}" "$log" | sed 's/^/   | /'
+		tail -n "${GOAL_TAIL:-40}" "$log" | cut -c 1-240 | sed 's/^/   | /'
 		return 1
 	fi
 	return 0

@@ -5,11 +5,14 @@ EXTRA_DIST += \
 	%D%/build/distcheck \
 	%D%/build/exports \
 	%D%/build/install \
+	%D%/build/installed \
+	%D%/build/installed.c \
 	%D%/build/options.sh \
 	%D%/build/parameters \
 	%D%/build/refusals \
 	%D%/check \
 	%D%/chroot.sh \
+	%D%/demo \
 	%D%/fresh \
 	%D%/lib.sh \
 	%D%/local.mk \
@@ -22,3 +25,7 @@ EXTRA_DIST += \
 	%D%/style/manpages \
 	%D%/style/scripts \
 	%D%/style/words
+
+installcheck-local:
+	bash $(srcdir)/%D%/build/installed -b .
+.PHONY: installcheck-local

@@ -1,5 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The command line tool `goal`.
 
+bin_PROGRAMS += %D%/goal
+%C%_goal_SOURCES = \
+	%D%/build.c \
+	%D%/check.c \
+	%D%/goal.c \
+	%D%/run.c \
+	%D%/text.c \
+	%D%/tool.h
+%C%_goal_LDADD = libgoal/libgoal.la
+
+TESTS += test/text/commands
+
 EXTRA_DIST += \
-	%D%/local.mk
+	%D%/local.mk \
+	test/text/commands \
+	test/text/run \
+	test/text/sample.goal

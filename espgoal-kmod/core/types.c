@@ -8,8 +8,6 @@
 
 _Static_assert(sizeof(struct goal_sched_hdr) == 64, "the schedule header is 64 bytes");
 _Static_assert(sizeof(struct goal_op) == 64, "an operation is 64 bytes");
-_Static_assert(_Alignof(struct goal_sched_hdr) == 8, "the schedule header has no padding");
-_Static_assert(_Alignof(struct goal_op) == 8, "an operation has no padding");
 _Static_assert(__builtin_offsetof(struct goal_sched_hdr, total) == 8, "ABI");
 _Static_assert(__builtin_offsetof(struct goal_sched_hdr, scratch) == 48, "ABI");
 _Static_assert(__builtin_offsetof(struct goal_sched_hdr, reserved) == 60, "ABI");

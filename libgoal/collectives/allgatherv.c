@@ -18,6 +18,8 @@ int goal_allgatherv(const struct goal_comm *c, enum goal_algorithm alg, uint64_t
 	if (err)
 		return err;
 	draft_check_in_place(&d, c, in_place, true);
+	if (!recv)
+		draft_fail(&d, -EINVAL);
 	if (d.err)
 		return draft_end(&d, 1, graph);
 	n = comm_peers(c);

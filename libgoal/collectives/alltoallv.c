@@ -59,6 +59,8 @@ int goal_alltoallv(const struct goal_comm *c, enum goal_algorithm alg,
 	if (err)
 		return err;
 	draft_check_in_place(&d, c, in_place, true);
+	if (!recv || (!send && !in_place))
+		draft_fail(&d, -EINVAL);
 	if (d.err)
 		return draft_end(&d, 1, graph);
 	if (in_place) {

@@ -216,7 +216,7 @@ static void barrier_inter(struct draft *d, const struct goal_comm *c)
 
 int goal_barrier(const struct goal_comm *c, enum goal_algorithm alg, struct goal_graph **graph)
 {
-	struct rank_list all = { .rank = NULL, .n = c->size, .me = c->rank };
+	struct rank_list all = { .rank = NULL };
 	struct gate g = { .first = DRAFT_NONE, .started = DRAFT_NONE };
 	struct draft d;
 	int err;
@@ -228,6 +228,8 @@ int goal_barrier(const struct goal_comm *c, enum goal_algorithm alg, struct goal
 		barrier_inter(&d, c);
 		return draft_end(&d, 3, graph);
 	}
+	all.n = c->size;
+	all.me = c->rank;
 	if (alg == GOAL_ALG_AUTO)
 		alg = c->size == 2 ? GOAL_ALG_DISSEMINATION : GOAL_ALG_FLAT;
 	switch (alg) {

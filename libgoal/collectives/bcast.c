@@ -30,8 +30,12 @@ void bcast_binomial(struct draft *d, const struct goal_comm *c, uint32_t root, u
 {
 	struct tree_place t = tree_place_of(c->rank, c->size, root);
 
-	if (t.v)
-		ready = draft_recv(d, at(GOAL_BUF_RECV, 0), bytes, tree_parent(&t), tag);
+	if (t.v) {
+		int64_t recv = draft_recv(d, at(GOAL_BUF_RECV, 0), bytes, tree_parent(&t), tag);
+
+		draft_after(d, recv, ready);
+		ready = recv;
+	}
 	for (uint64_t m = t.span / 2; m; m /= 2) {
 		if (!tree_has_child(&t, m))
 			continue;

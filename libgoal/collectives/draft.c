@@ -153,7 +153,7 @@ void draft_check_reduction(struct draft *d, const struct goal_reduction *how, ui
 {
 	if (d->err)
 		return;
-	if (how->size == 0 || how->dtype >= GOAL_TYPES || how->rop == GOAL_ROP_NONE ||
+	if (!how || how->size == 0 || how->dtype >= GOAL_TYPES || how->rop == GOAL_ROP_NONE ||
 	    how->rop >= GOAL_ROPS) {
 		draft_fail(d, -EINVAL);
 		return;

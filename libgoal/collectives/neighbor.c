@@ -9,6 +9,10 @@
  * two neighbors in a dimension may be the same process, also this one.
  * Graphs: the k-th edge to a process meets its k-th edge from us. Messages of one tag match in
  * the order of creation, so that one tag does.
+ *
+ * Where all blocks of a direction are equal and have no bytes there are no messages: both ends
+ * know, and MPI libraries need not even call where there is nothing to do. Elsewhere blocks of
+ * no bytes are sent, since their receivers may believe that there are some.
  */
 #include "draft.h"
 
@@ -16,6 +20,7 @@
 struct edge_blocks {
 	const struct goal_blocks *v; /* NULL: uniform */
 	uint64_t bytes, stride;
+	bool always; /* the other ends have vectors: send also what has no bytes */
 };
 
 static uint64_t edge_bytes(const struct edge_blocks *b, uint32_t i)
@@ -26,6 +31,11 @@ static uint64_t edge_bytes(const struct edge_blocks *b, uint32_t i)
 static uint64_t edge_off(const struct edge_blocks *b, uint32_t i)
 {
 	return b->v ? b->v->off[i] : i * b->stride;
+}
+
+static bool edges_silent(const struct edge_blocks *b)
+{
+	return !b->v && !b->always && b->bytes == 0;
 }
 
 static void check_neighbors(struct draft *d, const struct goal_comm *c,
@@ -86,10 +96,13 @@ static int neighbor(const struct goal_comm *c, const struct goal_neighbors *n, e
 		    const struct edge_blocks *send, const struct edge_blocks *recv,
 		    struct goal_graph **graph)
 {
-	uint32_t ntags = n->ndims ? 2 * n->ndims : 1;
 	struct draft d;
+	uint32_t ntags;
 	int err;
 
+	if (!n)
+		return -EINVAL;
+	ntags = n->ndims ? 2 * n->ndims : 1;
 	err = draft_begin(&d, c, coll, GOAL_ALG_LINEAR);
 	if (err)
 		return err;
@@ -98,11 +111,11 @@ static int neighbor(const struct goal_comm *c, const struct goal_neighbors *n, e
 		draft_check_bytes(&d, send->bytes, n->outdegree);
 	if (!recv->v)
 		draft_check_bytes(&d, recv->bytes, n->indegree);
-	for (uint32_t i = 0; i < n->outdegree && !d.err; i++)
+	for (uint32_t i = 0; i < n->outdegree && !edges_silent(send) && !d.err; i++)
 		if (n->destinations[i] >= 0 && n->destinations[i] != (int64_t)c->rank)
 			draft_send(&d, at(GOAL_BUF_SEND, edge_off(send, i)), edge_bytes(send, i),
 				   (uint32_t)n->destinations[i], n->ndims ? i : 0);
-	for (uint32_t i = 0; i < n->indegree && !d.err; i++)
+	for (uint32_t i = 0; i < n->indegree && !edges_silent(recv) && !d.err; i++)
 		if (n->sources[i] >= 0 && n->sources[i] != (int64_t)c->rank)
 			draft_recv(&d, at(GOAL_BUF_RECV, edge_off(recv, i)), edge_bytes(recv, i),
 				   (uint32_t)n->sources[i], n->ndims ? i ^ 1 : 0);
@@ -124,9 +137,11 @@ int goal_neighbor_allgatherv(const struct goal_comm *c, const struct goal_neighb
 			     uint64_t send_bytes, const struct goal_blocks *recv,
 			     struct goal_graph **graph)
 {
-	struct edge_blocks from = { .bytes = send_bytes, .stride = 0 };
+	struct edge_blocks from = { .bytes = send_bytes, .stride = 0, .always = true };
 	struct edge_blocks to = { .v = recv };
 
+	if (!recv)
+		return -EINVAL;
 	return neighbor(c, n, GOAL_NEIGHBOR_ALLGATHERV, &from, &to, graph);
 }
 
@@ -146,5 +161,7 @@ int goal_neighbor_alltoallv(const struct goal_comm *c, const struct goal_neighbo
 	struct edge_blocks from = { .v = send };
 	struct edge_blocks to = { .v = recv };
 
+	if (!send || !recv)
+		return -EINVAL;
 	return neighbor(c, n, GOAL_NEIGHBOR_ALLTOALLV, &from, &to, graph);
 }

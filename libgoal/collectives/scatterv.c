@@ -24,10 +24,12 @@ int goal_scatterv(const struct goal_comm *c, enum goal_algorithm alg, int64_t ro
 		draft_recv(&d, at(GOAL_BUF_RECV, 0), bytes, (uint32_t)root, 0);
 		return draft_end(&d, 1, graph);
 	}
-	for (uint32_t r = 0; r < comm_peers(c); r++)
+	if (!blocks)
+		draft_fail(&d, -EINVAL);
+	for (uint32_t r = 0; r < comm_peers(c) && !d.err; r++)
 		if (c->remote_size || r != c->rank)
 			draft_send(&d, at(GOAL_BUF_SEND, blocks->off[r]), blocks->bytes[r], r, 0);
-	if (!c->remote_size && !in_place)
+	if (!c->remote_size && !in_place && !d.err)
 		draft_copy_block(&d, at(GOAL_BUF_RECV, 0), bytes,
 				 at(GOAL_BUF_SEND, blocks->off[c->rank]), blocks->bytes[c->rank]);
 	return draft_end(&d, 1, graph);

@@ -65,7 +65,10 @@ static inline uint64_t tree_before_wrap(const struct tree_place *t, uint64_t v, 
 	return v < wrap && v + n > wrap ? wrap - v : n;
 }
 
-/* bcast.c: spread RECV over the tree; the root's data are there when @ready has finished. */
+/*
+ * bcast.c: spread RECV over the tree. When @ready has finished the root's data are there, and
+ * elsewhere RECV may be overwritten.
+ */
 void bcast_binomial(struct draft *d, const struct goal_comm *c, uint32_t root, uint64_t bytes,
 		    int64_t ready, uint32_t tag);
 

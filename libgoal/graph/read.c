@@ -8,10 +8,10 @@
  *	          | "recv" n "b" "from" ( peer | "-1" ) [ "tag" ( t | "-1" ) ] [ "cpu" c ] [ "nic" k ]
  *	          | "calc" n [ "cpu" c ]
  *
- * Comments stand only where a statement may start. This is what LogGOPSim's converter accepts, less
- * what it accepts without meaning it: peers and ranks out of range, labels defined twice,
- * numbers that do not fit, statements outside of a rank. One pass, no recursion, memory linear
- * in the text. Called by goal_text_read()'s users.
+ * Comments and line ends stand only where a statement may start, spaces and tabs also between the
+ * words. This is the language of LogGOPSim's converter, less what that accepts without meaning it:
+ * peers and ranks out of range, labels defined twice, numbers that do not fit, statements outside of
+ * a rank. One pass, no recursion, memory linear in the text.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -9,8 +9,17 @@
 
 bench_programs =
 
-if GOAL_OPENMPI
+# Need no MPI.
+bench_programs += %D%/build
+%C%_build_LDADD = libgoal/libgoal.la
 
+bench_programs += %D%/engine
+%C%_engine_LDADD = libgoal/libgoal.la
+
+if GOAL_OPENMPI
+bench_programs += %D%/coll
+%C%_coll_CPPFLAGS = $(mpi_cppflags)
+%C%_coll_LDADD = $(mpi_check_libs)
 endif
 
 EXTRA_PROGRAMS += $(bench_programs)
@@ -20,4 +29,5 @@ bench: $(bench_programs)
 .PHONY: bench
 
 EXTRA_DIST += \
+	%D%/compare \
 	%D%/local.mk

@@ -18,6 +18,11 @@ shift $((OPTIND - 1))
 }
 . "$build/test/config.sh"
 
+# make_says TARGET: what a print- target of the Makefile says, after it is up to date itself.
+make_says() {
+	make -s -C "$build" Makefile >/dev/null && make -s --no-print-directory -C "$build" "print-$1"
+}
+
 passed=0 failed=0 skipped=0
 pass() {
 	echo "PASS $*"

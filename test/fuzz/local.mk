@@ -2,14 +2,23 @@
 # Fuzz targets: `make fuzz` builds test/fuzz/<name> from test/fuzz/<name>.c and all of libgoal, with
 # clang's libFuzzer. test/check runs each for a few seconds from test/fuzz/corpus/<name>/.
 
-fuzz_targets =
+fuzz_targets = \
+	%D%/text
+
+# The core alone, in the unit tests' home, which answers as the fuzzer's input likes.
+fuzz_core_targets = \
+	%D%/verify
 
 FUZZ_CFLAGS = -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_compile = $(FUZZ_CC) $(DEFS) -I. $(libgoal_cppflags) -I$(top_srcdir) -std=gnu11 -pthread \
 	$(GOAL_CORE_CFLAGS) $(FUZZ_CFLAGS)
 fuzz_objects = $(patsubst %.c,%D%/obj/%.o,$(filter %.c,$(libgoal_sources)))
 
-fuzz: $(fuzz_targets)
+fuzz_core_compile = $(FUZZ_CC) $(DEFS) $(core_cppflags) -std=gnu11 -pthread $(GOAL_CORE_CFLAGS) \
+	$(FUZZ_CFLAGS)
+fuzz_core_objects = $(patsubst %.c,%D%/core/%.o,$(filter %.c,$(core_sources) $(home_sources)))
+
+fuzz: $(fuzz_targets) $(fuzz_core_targets)
 
 %D%/obj/%.o: $(top_srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && \
@@ -18,18 +27,53 @@ fuzz: $(fuzz_targets)
 $(fuzz_targets): %D%/%: $(top_srcdir)/%D%/%.c $(fuzz_objects)
 	$(AM_V_CCLD)$(fuzz_compile) -fsanitize=fuzzer -o $@ $< $(fuzz_objects) $(libgoal_libs)
 
--include $(fuzz_objects:.o=.d)
+%D%/core/%.o: $(top_srcdir)/%.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && \
+		$(fuzz_core_compile) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(fuzz_core_targets): %D%/%: $(top_srcdir)/%D%/%.c $(fuzz_core_objects)
+	$(AM_V_CCLD)$(fuzz_core_compile) -fsanitize=fuzzer -o $@ $< $(fuzz_core_objects)
+
+# Writes the corpus of verify anew, for when the format changes.
+fuzz-corpus: $(fuzz_core_objects)
+	$(fuzz_core_compile) -DFUZZ_CORPUS -o %D%/core/corpus $(top_srcdir)/%D%/verify.c \
+		$(fuzz_core_objects)
+	%D%/core/corpus $(top_srcdir)/%D%/corpus/verify
+
+-include $(fuzz_objects:.o=.d) $(fuzz_core_objects:.o=.d)
 
 clean-local: clean-fuzz
 clean-fuzz:
-	rm -rf %D%/obj $(fuzz_targets)
+	rm -rf %D%/obj %D%/core $(fuzz_targets) $(fuzz_core_targets)
 
 print-fuzz-targets:
 if GOAL_FUZZ
-	@echo $(fuzz_targets)
+	@echo $(fuzz_targets) $(fuzz_core_targets)
 endif
 
-.PHONY: fuzz clean-fuzz print-fuzz-targets
+.PHONY: fuzz fuzz-corpus clean-fuzz print-fuzz-targets
 
 EXTRA_DIST += \
-	%D%/local.mk
+	%D%/corpus/text/allreduce \
+	%D%/corpus/text/barrier \
+	%D%/corpus/text/crlf \
+	%D%/corpus/text/cycle \
+	%D%/corpus/text/gather \
+	%D%/corpus/text/open \
+	%D%/corpus/text/sample \
+	%D%/corpus/verify/random-0-0 \
+	%D%/corpus/verify/random-1-0 \
+	%D%/corpus/verify/random-2-0 \
+	%D%/corpus/verify/random-3-0 \
+	%D%/corpus/verify/random-3-1 \
+	%D%/corpus/verify/random-4-0 \
+	%D%/corpus/verify/random-4-1 \
+	%D%/corpus/verify/random-5-0 \
+	%D%/corpus/verify/random-5-1 \
+	%D%/corpus/verify/random-6-0 \
+	%D%/corpus/verify/random-6-1 \
+	%D%/corpus/verify/random-7-0 \
+	%D%/corpus/verify/random-7-1 \
+	%D%/local.mk \
+	%D%/text.c \
+	%D%/verify.c

@@ -425,6 +425,13 @@ bool shape_runs(const struct shape *s)
 	/* A rank that is neither root nor leaf has nothing to do. */
 	if (s->w->inter && shape_rooted(s->p.coll) && s->c.root == MPI_PROC_NULL)
 		return false;
+	if (s->p.coll == ALLGATHERV) {
+		int total = 0;
+
+		for (int i = 0; i < s->w->rsize; i++)
+			total += s->c.rcounts[i];
+		return total > 0;
+	}
 	return s->p.coll == BARRIER || s->p.count > 0;
 }
 

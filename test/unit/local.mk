@@ -18,10 +18,197 @@ unit_libs = libgoal/libgoal_asan.la $(CMOCKA_LIBS)
 tsan_cflags = $(AM_CFLAGS) $(GOAL_CORE_CFLAGS) $(TSAN_CFLAGS) -pthread
 tsan_libs = libgoal/libgoal_tsan.la $(CMOCKA_LIBS)
 
+# The core once more, in a home of the tests' own, for the tests of the core (core_*).
+core_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/home \
+	-I$(top_srcdir)/espgoal-kmod/uapi -I$(top_srcdir)/espgoal-kmod/core $(CMOCKA_CFLAGS)
+core_libs = %D%/libhome_asan.la $(CMOCKA_LIBS) -lpthread -lm
+home_sources = \
+	%D%/home/build.c \
+	%D%/home/build.h \
+	%D%/home/env.h \
+	%D%/home/env_run.h \
+	%D%/home/exec.c \
+	%D%/home/exec.h \
+	%D%/home/home.h \
+	%D%/home/random.h \
+	%D%/home/sink.c \
+	%D%/home/sink.h \
+	%D%/home/world.c \
+	%D%/home/world.h
+
 unit_tests =
 
 if GOAL_CMOCKA
+check_LTLIBRARIES += %D%/libhome_asan.la
+%C%_libhome_asan_la_SOURCES = $(core_sources) $(home_sources)
+%C%_libhome_asan_la_CPPFLAGS = $(core_cppflags)
+%C%_libhome_asan_la_CFLAGS = $(unit_cflags)
+
+if GOAL_TSAN
+check_LTLIBRARIES += %D%/libhome_tsan.la
+%C%_libhome_tsan_la_SOURCES = $(core_sources) $(home_sources)
+%C%_libhome_tsan_la_CPPFLAGS = $(core_cppflags)
+%C%_libhome_tsan_la_CFLAGS = $(tsan_cflags)
+endif
+
 # One block a program, alphabetic.
+
+# All ranks' schedules in one process, for the coll_* tests.
+check_LTLIBRARIES += %D%/libcoll_world.la
+%C%_libcoll_world_la_SOURCES = \
+	%D%/coll_hazard.c \
+	%D%/coll_hazard.h \
+	%D%/coll_reduce_ref.c \
+	%D%/coll_world.c \
+	%D%/coll_world.h
+%C%_libcoll_world_la_CPPFLAGS = $(unit_cppflags)
+%C%_libcoll_world_la_CFLAGS = $(unit_cflags)
+coll_libs = %D%/libcoll_world.la $(unit_libs)
+
+unit_tests += %D%/coll_allgather
+%C%_coll_allgather_CPPFLAGS = $(unit_cppflags)
+%C%_coll_allgather_CFLAGS = $(unit_cflags)
+%C%_coll_allgather_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_alltoall
+%C%_coll_alltoall_CPPFLAGS = $(unit_cppflags)
+%C%_coll_alltoall_CFLAGS = $(unit_cflags)
+%C%_coll_alltoall_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_barrier
+%C%_coll_barrier_CPPFLAGS = $(unit_cppflags)
+%C%_coll_barrier_CFLAGS = $(unit_cflags)
+%C%_coll_barrier_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_bcast
+%C%_coll_bcast_CPPFLAGS = $(unit_cppflags)
+%C%_coll_bcast_CFLAGS = $(unit_cflags)
+%C%_coll_bcast_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_gather
+%C%_coll_gather_CPPFLAGS = $(unit_cppflags)
+%C%_coll_gather_CFLAGS = $(unit_cflags)
+%C%_coll_gather_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_memory
+%C%_coll_memory_CPPFLAGS = $(unit_cppflags)
+%C%_coll_memory_CFLAGS = $(unit_cflags)
+%C%_coll_memory_LDADD = $(unit_libs)
+%C%_coll_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
+unit_tests += %D%/coll_name
+%C%_coll_name_CPPFLAGS = $(unit_cppflags)
+%C%_coll_name_CFLAGS = $(unit_cflags)
+%C%_coll_name_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_neighbor
+%C%_coll_neighbor_CPPFLAGS = $(unit_cppflags)
+%C%_coll_neighbor_CFLAGS = $(unit_cflags)
+%C%_coll_neighbor_LDADD = $(coll_libs)
+
+unit_tests += %D%/coll_reduce
+%C%_coll_reduce_CPPFLAGS = $(unit_cppflags)
+%C%_coll_reduce_CFLAGS = $(unit_cflags)
+%C%_coll_reduce_LDADD = $(coll_libs)
+
+unit_tests += %D%/core_match
+%C%_core_match_CPPFLAGS = $(core_cppflags)
+%C%_core_match_CFLAGS = $(unit_cflags)
+%C%_core_match_LDADD = $(core_libs)
+
+unit_tests += %D%/core_pump
+%C%_core_pump_CPPFLAGS = $(core_cppflags)
+%C%_core_pump_CFLAGS = $(unit_cflags)
+%C%_core_pump_LDADD = $(core_libs)
+
+unit_tests += %D%/core_random
+%C%_core_random_CPPFLAGS = $(core_cppflags)
+%C%_core_random_CFLAGS = $(unit_cflags)
+%C%_core_random_LDADD = $(core_libs)
+
+unit_tests += %D%/core_reduce
+%C%_core_reduce_CPPFLAGS = $(core_cppflags)
+%C%_core_reduce_CFLAGS = $(unit_cflags)
+%C%_core_reduce_LDADD = $(core_libs)
+
+unit_tests += %D%/core_run
+%C%_core_run_CPPFLAGS = $(core_cppflags)
+%C%_core_run_CFLAGS = $(unit_cflags)
+%C%_core_run_LDADD = $(core_libs)
+
+unit_tests += %D%/core_segment
+%C%_core_segment_CPPFLAGS = $(core_cppflags)
+%C%_core_segment_CFLAGS = $(unit_cflags)
+%C%_core_segment_LDADD = $(core_libs)
+
+if GOAL_TSAN
+unit_tests += %D%/core_threads
+%C%_core_threads_CPPFLAGS = $(core_cppflags)
+%C%_core_threads_CFLAGS = $(tsan_cflags)
+%C%_core_threads_LDADD = %D%/libhome_tsan.la $(CMOCKA_LIBS) -lpthread
+endif
+
+unit_tests += %D%/core_types
+%C%_core_types_CPPFLAGS = $(core_cppflags)
+%C%_core_types_CFLAGS = $(unit_cflags)
+%C%_core_types_LDADD = $(core_libs)
+
+unit_tests += %D%/core_verify
+%C%_core_verify_CPPFLAGS = $(core_cppflags)
+%C%_core_verify_CFLAGS = $(unit_cflags)
+%C%_core_verify_LDADD = $(core_libs)
+
+unit_tests += %D%/engine_cancel
+%C%_engine_cancel_CPPFLAGS = $(unit_cppflags)
+%C%_engine_cancel_CFLAGS = $(unit_cflags)
+%C%_engine_cancel_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_cores
+%C%_engine_cores_CPPFLAGS = $(unit_cppflags)
+%C%_engine_cores_CFLAGS = $(unit_cflags)
+%C%_engine_cores_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_process
+%C%_engine_process_CPPFLAGS = $(unit_cppflags)
+%C%_engine_process_CFLAGS = $(unit_cflags)
+%C%_engine_process_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_hostile
+%C%_engine_hostile_CPPFLAGS = $(unit_cppflags)
+%C%_engine_hostile_CFLAGS = $(unit_cflags)
+%C%_engine_hostile_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_message
+%C%_engine_message_CPPFLAGS = $(unit_cppflags)
+%C%_engine_message_CFLAGS = $(unit_cflags)
+%C%_engine_message_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_open
+%C%_engine_open_CPPFLAGS = $(unit_cppflags)
+%C%_engine_open_CFLAGS = $(unit_cflags)
+%C%_engine_open_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_reduce
+%C%_engine_reduce_CPPFLAGS = $(unit_cppflags)
+%C%_engine_reduce_CFLAGS = $(unit_cflags)
+%C%_engine_reduce_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_remote
+%C%_engine_remote_CPPFLAGS = $(unit_cppflags)
+%C%_engine_remote_CFLAGS = $(unit_cflags)
+%C%_engine_remote_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_run
+%C%_engine_run_CPPFLAGS = $(unit_cppflags)
+%C%_engine_run_CFLAGS = $(unit_cflags)
+%C%_engine_run_LDADD = $(unit_libs)
+
+if GOAL_TSAN
+unit_tests += %D%/engine_threads
+%C%_engine_threads_CPPFLAGS = $(unit_cppflags)
+%C%_engine_threads_CFLAGS = $(tsan_cflags)
+%C%_engine_threads_LDADD = $(tsan_libs)
+endif
 
 unit_tests += %D%/graph_compile
 %C%_graph_compile_CPPFLAGS = $(unit_cppflags)
@@ -60,4 +247,6 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
 EXTRA_DIST += \
+	%D%/engine_fork.h \
+	%D%/engine_pair.h \
 	%D%/local.mk

@@ -6,9 +6,11 @@
  *
  * All of them: a new graph in *@graph, owned by the caller, and as result the number of tags it
  * takes (at least 1, the same at every rank); -EINVAL: an argument is out of range or the
- * algorithm does not know this case; -ENOMEM; -E2BIG. Blocks are bytes of a bound buffer:
+ * algorithm does not know this case; -ENOMEM; -E2BIG; -EMSGSIZE: this rank's block for itself is
+ * longer than the place for it. Blocks are bytes of a bound buffer:
  * sends read GOAL_BUF_SEND, results are written to GOAL_BUF_RECV. With @in_place this rank's
- * contribution stands in GOAL_BUF_RECV where MPI says so, and GOAL_BUF_SEND is not named.
+ * contribution stands in GOAL_BUF_RECV where MPI says so, and GOAL_BUF_SEND is not named;
+ * where there is a root, only the root may ask for it.
  * On an intercommunicator (remote_size above 0) peers are the ranks of the remote group, and
  * roots are its ranks, or GOAL_ROOT_HERE, GOAL_ROOT_NONE.
  */
@@ -164,7 +166,11 @@ GOAL_API int goal_exscan(const struct goal_comm *c, enum goal_algorithm alg, uin
 			 const struct goal_reduction *how, bool in_place,
 			 struct goal_graph **graph);
 
-/* Neighborhood collectives: every operation independent, all in flight at once. */
+/*
+ * Neighborhood collectives: every operation independent, all in flight at once. allgather and
+ * alltoall send nothing where send_bytes is 0 and receive nothing where recv_bytes is 0; the
+ * others also send blocks of zero bytes.
+ */
 GOAL_API int goal_neighbor_allgather(const struct goal_comm *c, const struct goal_neighbors *n,
 				     uint64_t send_bytes, uint64_t recv_bytes,
 				     struct goal_graph **graph);

@@ -3,6 +3,15 @@
  * Engines: what runs schedules. The host engine interprets them in this process, over shared
  * memory between the processes of a node and over a remote transport that its user supplies
  * between nodes. The kernel engine, /dev/espgoal, has the same interface.
+ *
+ * How runs fail. The outcome of a run is 0 or the first error: -EMSGSIZE: a message was longer
+ * than its receive; -ECONNRESET: a peer has died or closed its engine (its groups have failed
+ * then); -ECONNABORTED: a peer's part of the run has failed, and it will not send what this one
+ * waits for; -ECANCELED: goal_run_cancel(); -EPROTO: a peer writes nonsense; -ENOMEM; what a
+ * callback or the remote transport answered. goal_run_peer() names the peer.
+ *
+ * After fork() an engine stays with the parent: in the child its functions do nothing, and those
+ * that start something say -ECHILD; only goal_engine_close() gives back the child's memory.
  */
 #ifndef GOAL_ENGINE_H
 #define GOAL_ENGINE_H
@@ -221,6 +230,13 @@ GOAL_API void goal_run_cancel(struct goal_run *run);
 GOAL_API int64_t goal_run_peer(const struct goal_run *run);
 /* Give it up: at once when it is over, else as soon as it is (it is not cancelled). */
 GOAL_API void goal_run_free(struct goal_run *run);
+
+/*
+ * inout[i] = in[i] @rop inout[i] for @count elements of @dtype, here and now, with the bits that
+ * a run gives. -EINVAL: the two do not go together, or need a callback.
+ */
+GOAL_API int goal_reduce_local(uint32_t dtype, uint32_t rop, const void *in, void *inout,
+			       uint64_t count);
 
 GOAL_END_DECLS
 

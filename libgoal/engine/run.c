@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Runs: start, test, wait, cancel, give up. The functions of goal/engine.h that a collective
+ * call passes through; goal_exec() is the one whose nanoseconds count.
+ */
+#include <stdlib.h>
+
+#include "mailbox.h"
+
+_Static_assert(sizeof(struct goal_segment) == sizeof(struct core_segment) &&
+		       offsetof(struct goal_segment, len) == offsetof(struct core_segment, len),
+	       "the core reads the caller's segments as they are");
+
+/* Polls right after a start, before the waiting policy is asked. */
+#define FIRST_POLLS 64
+
+/* Memory for one run of @l; NULL: there is none. */
+struct goal_run *host_run_new(struct goal_loaded *l)
+{
+	size_t arrays = (core_run_bytes(&l->sched) + 7) & ~(size_t)7;
+	size_t scratch = l->sched.hdr->scratch;
+	size_t bytes = sizeof(struct goal_run) + arrays;
+	struct goal_run *r;
+
+	if (scratch > SIZE_MAX / 2 - bytes)
+		return NULL;
+	r = host_alloc(l->engine, bytes + (scratch ? scratch + SHM_LINE : 0));
+	if (!r)
+		return NULL;
+	l->bytes += bytes;
+	r->loaded = l;
+	r->engine = l->engine;
+	core_run_init(&r->core, &l->sched, r + 1);
+	if (scratch) {
+		uintptr_t at = (uintptr_t)r + bytes;
+
+		r->scratch.base = (void *)((at + SHM_LINE - 1) & ~(uintptr_t)(SHM_LINE - 1));
+		r->scratch.len = scratch;
+		r->core.scratch.seg = &r->scratch;
+		r->core.scratch.nseg = 1;
+		r->core.scratch.len = scratch;
+	}
+	list_init(&r->group_link);
+	list_init(&r->xfers);
+	return r;
+}
+
+/* @r is over and nobody knows it any more. */
+void host_run_put(struct goal_run *r)
+{
+	struct goal_loaded *l = r->loaded;
+
+	l->nactive--;
+	if (likely(l->nfree < HOST_FREE_RUNS)) {
+		r->next = l->free;
+		l->free = r;
+		l->nfree++;
+		return;
+	}
+	l->bytes -= sizeof(*r) + ((core_run_bytes(&l->sched) + 7) & ~(size_t)7);
+	free(r);
+}
+
+/* Bind, check and register a run of @l on @g. Nothing has changed on failure. */
+static int prepare(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
+		   struct goal_run **run)
+{
+	const struct goal_sched_hdr *hdr = l->sched.hdr;
+	struct goal_engine *e = g->engine;
+	u64 key = (u64)attr->op_id << 32 | attr->start;
+	struct goal_run **bucket = &e->hash[host_hash(g->nonce, key, HOST_RUN_HASH)];
+	struct goal_run *r;
+	u32 i, k;
+	int rc;
+
+	if (unlikely(g->status))
+		return g->status;
+	if (unlikely(hdr->npeers > g->npeers || hdr->rank != g->rank || l->engine != e ||
+		     (l->user && !attr->reduce)))
+		return -EINVAL;
+	for (r = *bucket; unlikely(r != NULL); r = r->hash_next)
+		if (r->key == key && r->nonce == g->nonce)
+			return -EINVAL; /* a run's identity is never used twice */
+
+	r = l->free;
+	if (likely(r != NULL)) {
+		l->free = r->next;
+		l->nfree--;
+	} else {
+		r = host_run_new(l);
+		if (!r)
+			return -ENOMEM;
+	}
+	for (i = 0; i < hdr->nbufs; i++) {
+		struct core_binding *b = &r->core.buf[i];
+
+		if (unlikely(i >= attr->nbufs)) {
+			b->nseg = 0;
+			b->len = 0;
+			continue;
+		}
+		b->seg = (const struct core_segment *)attr->bufs[i].seg;
+		b->nseg = attr->bufs[i].nseg;
+		b->len = 0;
+		for (k = 0; k < b->nseg; k++)
+			b->len += b->seg[k].len;
+	}
+	l->nactive++;
+	rc = core_run_check(&r->core);
+	if (unlikely(rc)) {
+		host_run_put(r);
+		return rc;
+	}
+	core_run_reset(&r->core);
+
+	r->group = g;
+	r->nonce = g->nonce;
+	r->key = key;
+	r->given_up = false;
+	r->called = false;
+	r->reaped = false;
+	r->remote_tag = attr->remote_tag;
+	r->reduce = attr->reduce;
+	r->reduce_arg = attr->reduce_arg;
+	r->done = attr->done;
+	r->done_arg = attr->done_arg;
+	__atomic_store_n(&r->over, 0, __ATOMIC_RELAXED);
+
+	r->hash_next = *bucket;
+	r->hash_prev = bucket;
+	if (unlikely(r->hash_next != NULL))
+		r->hash_next->hash_prev = &r->hash_next;
+	*bucket = r;
+	e->last = r;
+	list_append(&g->runs, &r->group_link);
+	e->active++;
+	e->stats.runs++;
+	*run = r;
+	return 0;
+}
+
+/* Let a prepared run go, and give it what came before it. */
+static inline void launch(struct goal_run *r)
+{
+	core_start(&r->core);
+	host_run_reap(r);
+	if (unlikely(r->engine->nearly))
+		host_message_start(r);
+}
+
+static inline bool over(const struct goal_run *r)
+{
+	return __atomic_load_n(&r->over, __ATOMIC_ACQUIRE);
+}
+
+/* env_run_done(): the lock is held, the core is done with @r. */
+void host_run_done(struct goal_run *r)
+{
+	struct goal_engine *e = r->engine;
+
+	*r->hash_prev = r->hash_next;
+	if (unlikely(r->hash_next != NULL))
+		r->hash_next->hash_prev = r->hash_prev;
+	if (e->last == r)
+		e->last = NULL;
+	list_remove(&r->group_link);
+	e->active--;
+	e->stats.ops += r->core.sched->hdr->nops - r->core.undone;
+	if (unlikely(r->core.status)) {
+		u32 i = e->nfailed++ % HOST_FAILED;
+
+		e->stats.runs_failed++;
+		e->failed[i].nonce = r->nonce;
+		e->failed[i].key = r->key;
+	}
+	if (r->done || r->given_up) {
+		r->called = true;
+		r->next = NULL;
+		*e->over_last = r;
+		e->over_last = &r->next;
+		e->ncalls++;
+	}
+	__atomic_store_n(&r->over, 1, __ATOMIC_RELEASE);
+	/* Another thread may wait for it. */
+	if (unlikely(e->threads && __atomic_load_n(&e->shm->sleeping, __ATOMIC_RELAXED)))
+		host_wake(e->shm);
+}
+
+/*
+ * @r has failed: end what it has under way, and tell peers that wait for messages which it will
+ * not send; their parts of the run end with -ECONNABORTED instead of never.
+ */
+void host_run_failed(struct goal_run *r)
+{
+	const struct goal_sched_hdr *hdr = r->core.sched->hdr;
+	struct goal_engine *e = r->engine;
+	struct list *l, *next;
+	u32 i;
+
+	r->reaped = true;
+	list_for_safe(l, next, &r->xfers)
+		host_xfer_detach(list_entry(l, struct host_xfer, run_link));
+
+	e->telling++;
+	for (i = 0; i < hdr->nops; i++) {
+		const struct goal_op *o = &r->core.sched->op[i];
+		struct host_xfer *x;
+		struct host_peer *p;
+
+		if (o->code != GOAL_OP_SEND || r->core.state[i] != CORE_OP_IDLE)
+			continue;
+		p = r->group->peer[o->peer];
+		if (!p || p->self || p->dead || p->told == e->telling)
+			continue;
+		p->told = e->telling;
+		if (!p->box && host_peer_claim(e, p))
+			continue; /* out of memory there: nothing can reach it */
+		x = host_xfer_get(e, NULL, i, HOST_XFER_GONE);
+		if (!x)
+			continue;
+		x->peer = p;
+		x->nonce = r->nonce;
+		x->key = r->key;
+		x->src = r->group->rank;
+		x->tag = o->tag;
+		x->instance = o->instance;
+		host_xfer_send(e, x);
+	}
+}
+
+void host_run_fail(struct goal_run *r, int status, u32 peer)
+{
+	core_cancel(&r->core, status, peer);
+	host_run_reap(r);
+}
+
+int goal_start(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
+	       struct goal_run **run)
+{
+	struct goal_engine *e = g->engine;
+	struct goal_run *r;
+	bool calls;
+	int rc;
+
+	if (host_forked(e))
+		return -ECHILD;
+	host_lock(e);
+	rc = prepare(g, l, attr, &r);
+	if (unlikely(rc))
+		goto unlock;
+	/* Before its callback can be called, and give it up. */
+	*run = r;
+	launch(r);
+unlock:
+	calls = e->ncalls && !e->dispatching;
+	host_unlock(e);
+	if (unlikely(calls))
+		host_dispatch(e);
+	return rc;
+}
+
+int goal_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
+	      void (*idle)(void))
+{
+	struct goal_engine *e = g->engine;
+	struct goal_run *r;
+	bool wait;
+	u32 i;
+	int rc;
+
+	if (host_forked(e))
+		return -ECHILD;
+	host_lock(e);
+	rc = prepare(g, l, attr, &r);
+	if (unlikely(rc))
+		goto unlock;
+	launch(r);
+	for (i = 0; i < FIRST_POLLS && !over(r); i++)
+		host_poll(e);
+	wait = !over(r) || e->ncalls;
+	if (unlikely(wait)) {
+		host_unlock(e);
+		host_wait(e, r, -1, idle);
+		host_lock(e);
+	}
+	rc = r->core.status;
+	if (unlikely(r->called))
+		r->given_up = true;
+	else
+		host_run_put(r);
+unlock:
+	host_unlock(e);
+	return rc;
+}
+
+int goal_run_test(const struct goal_run *r)
+{
+	if (!over(r))
+		return 0;
+	return r->core.status ? r->core.status : 1;
+}
+
+int goal_run_wait(struct goal_run *r, int timeout_ms)
+{
+	if (host_forked(r->engine))
+		return -ECHILD;
+	return host_wait(r->engine, r, timeout_ms, NULL);
+}
+
+void goal_run_cancel(struct goal_run *r)
+{
+	struct goal_engine *e = r->engine;
+	bool calls;
+
+	if (host_forked(e))
+		return;
+	host_lock(e);
+	if (!over(r))
+		host_run_fail(r, -ECANCELED, GOAL_OP_NONE);
+	calls = e->ncalls && !e->dispatching;
+	host_unlock(e);
+	if (calls)
+		host_dispatch(e);
+}
+
+int64_t goal_run_peer(const struct goal_run *r)
+{
+	if (!over(r) || !r->core.status || r->core.err_peer == GOAL_OP_NONE)
+		return -1;
+	return r->core.err_peer;
+}
+
+void goal_run_free(struct goal_run *r)
+{
+	struct goal_engine *e = r->engine;
+
+	if (host_forked(e))
+		return;
+	host_lock(e);
+	if (over(r) && !r->called)
+		host_run_put(r);
+	else
+		r->given_up = true;
+	host_unlock(e);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll/goal: every MPI collective as a GOAL schedule on an engine of libgoal. The declarations
+ * that the component's files share.
+ *
+ * The way of a call: the file of its family turns the MPI arguments into a key (what the graph
+ * depends on, as bytes and codes) and two sides (how the user's memory becomes the packed bytes
+ * that schedules move); the cache finds or builds the plan (a loaded schedule) of the key; one
+ * of the three forms binds the sides and runs the plan: blocking (run.c), nonblocking and
+ * persistent (request.c).
+ *
+ * Locks: there is one, mca_coll_goal_component.lock, taken only under MPI_THREAD_MULTIPLE or
+ * with a progress thread, held for list and counter updates only, and never around a call into
+ * Open MPI or the engine that may call back.
+ */
+#ifndef COLL_GOAL_H
+#define COLL_GOAL_H
+
+#include "coll_goal_compat.h"
+
+#include <errno.h>
+#include <goal/goal.h>
+
+#define coll_goal_likely(x)   __builtin_expect(!!(x), 1)
+#define coll_goal_unlikely(x) __builtin_expect(!!(x), 0)
+
+#define COLL_GOAL_HELP "help-mpi-coll-goal.txt"
+
+struct coll_goal_vote;
+struct coll_goal_grave;
+struct coll_goal_request;
+
+enum coll_goal_engine_choice {
+	COLL_GOAL_ENGINE_AUTO,
+	COLL_GOAL_ENGINE_HOST,
+	COLL_GOAL_ENGINE_KERNEL
+};
+
+/* What the user sets (params.c). */
+struct coll_goal_params {
+	int priority;
+	int verbose;
+	int engine;                /* enum coll_goal_engine_choice */
+	int algorithm[GOAL_COLLS]; /* enum goal_algorithm */
+	unsigned int node_ranks;
+	unsigned int cache_size;
+	unsigned int eager;
+	unsigned int ring_slots;
+	unsigned int ring_bytes;
+	unsigned int spin;
+	unsigned int yields;
+	unsigned int sleep_us;
+	bool progress_thread;
+	char *disable;
+	uint32_t disabled; /* bits by enum goal_coll, from disable */
+};
+
+/* Counters of the component itself; the engine has more (pvars.c). */
+struct coll_goal_stats {
+	unsigned long long builds, allocs, hits, declined, votes;
+};
+
+struct coll_goal_component {
+	mca_coll_base_component_t super;
+	struct coll_goal_params params;
+	struct coll_goal_stats stats;
+	struct goal_engine *engine;
+	int output;      /* stream of verbose messages */
+	bool threads;    /* locks are needed */
+	bool deferred;   /* a progress thread ends runs, and may not call Open MPI */
+	bool registered; /* our callback with opal_progress */
+	bool wait_known; /* the engine was told about cores (wait.c) */
+	opal_free_list_t requests;
+	opal_mutex_t lock;
+	volatile int32_t work;              /* what the progress callback has to look after */
+	struct coll_goal_vote *votes;       /* under way */
+	struct coll_goal_grave *graves;     /* groups and plans the engine was still busy with */
+	struct coll_goal_request *finished; /* ended by the progress thread */
+	struct coll_goal_module *modules;   /* that have a group; for fault tolerance */
+};
+
+OMPI_MODULE_DECLSPEC extern struct coll_goal_component mca_coll_goal_component;
+
+/*
+ * What a plan depends on, and nothing else: two calls with equal keys on one communicator run
+ * the same schedule. Engine values and copies of arrays, never handles, which are reused.
+ */
+struct coll_goal_key {
+	uint64_t code;         /* collective and reduction, see coll_goal_key_code() */
+	int64_t root;          /* as the builders take it */
+	uint64_t send, recv;   /* bytes, or elements of a reduction */
+	uint32_t nsend, nrecv; /* blocks described in vec */
+	const uint64_t *vec;   /* bytes[nsend], off[nsend], bytes[nrecv], off[nrecv] */
+};
+
+/* A schedule ready to run, kept in its communicator's cache (cache.c). */
+struct coll_goal_plan {
+	struct coll_goal_key key;             /* vec is a copy behind the structure */
+	struct coll_goal_plan *older, *newer; /* by last use */
+	struct coll_goal_plan *chain;         /* of its hash bucket */
+	uint64_t hash;
+	struct goal_loaded *loaded;
+	uint32_t ntags;
+	int32_t refs;                  /* the cache and the requests that use it */
+	struct coll_goal_grave *grave; /* memory set aside for burying it */
+};
+
+struct coll_goal_cache {
+	struct coll_goal_plan **bucket;
+	uint32_t nbuckets; /* power of two; 0: nothing was ever cached */
+	uint32_t plans;
+	struct coll_goal_plan *newest, *oldest;
+};
+
+/* One datatype's worth of user memory. */
+struct coll_goal_block {
+	char *addr;
+	size_t count;
+	ompi_datatype_t *type;
+	uint64_t bytes; /* when packed */
+};
+
+/*
+ * How one buffer of a call is bound. Direct: the user's own memory. Packed: a temporary copy,
+ * filled before the run and written back after it (bind.c).
+ */
+struct coll_goal_side {
+	char *base; /* what is bound */
+	uint64_t len;
+	/* The rest is meaningful only when packed is set. */
+	bool packed;
+	bool load;        /* the run reads it, or must leave some of it as it is */
+	bool store;       /* the run writes it */
+	bool retained;    /* the types have a reference of ours */
+	uint32_t nblocks; /* in blocks; 0: one */
+	struct coll_goal_block one;
+	struct coll_goal_block *blocks;
+	uint64_t store_len; /* bytes to write back */
+};
+
+/* Reductions that the component computes itself (op.c). */
+struct coll_goal_reducer {
+	ompi_op_t *op; /* NULL: the engine reduces */
+	ompi_datatype_t *type;
+};
+
+/*
+ * Which calls a call is counted with, for its name among the members (stream.c). Most with all
+ * others; but some members need not take part in
+ */
+enum coll_goal_stream {
+	COLL_GOAL_PLAIN,  /* every member calls */
+	COLL_GOAL_ROOTED, /* rooted, on an intercommunicator: MPI_PROC_NULL callers do not */
+	COLL_GOAL_NEAR,   /* blocking and uniform among neighbors: those without data do not */
+	COLL_GOAL_STREAMS
+};
+
+/* A run's name, the same at every member, and its first tag over the PML. */
+struct coll_goal_ident {
+	uint32_t op_id, start;
+	int32_t tag;
+};
+
+/* One call, from the MPI arguments to what run.c needs. */
+struct coll_goal_call {
+	struct coll_goal_key key;
+	enum coll_goal_stream stream;
+	struct coll_goal_side side[2]; /* GOAL_BUF_SEND, GOAL_BUF_RECV */
+	struct coll_goal_reducer reducer;
+};
+
+struct coll_goal_module {
+	mca_coll_base_module_t super;
+	ompi_communicator_t *comm;
+	mca_coll_base_comm_coll_t prev; /* the functions we replaced, retained */
+	uint32_t declined;              /* collectives handed to prev, bits by enum goal_coll */
+	bool voted;                     /* the vote was started */
+	bool ready;                     /* it is over, nothing waits for it, and not broken */
+	int broken;                     /* MPI error that every call gets; 0: none */
+	uint64_t next_op;               /* blocking and nonblocking calls, plain stream */
+	uint32_t next_init;             /* persistent ones */
+	uint32_t next_near;             /* of COLL_GOAL_NEAR */
+	uint32_t *next_rooted;          /* by root in the remote group, ourselves last */
+	int32_t stream_tag;             /* first of COLL_GOAL_STREAM_TAGS for the other streams */
+	bool lower;                     /* inter: ours is the group whose leader comes first */
+	struct goal_group *group;
+	struct coll_goal_grave *grave; /* memory set aside for burying the group */
+	struct goal_comm shape;        /* of the communicator, for the builders */
+	uint32_t *node;                /* owned; shape.node points here or is NULL */
+	struct goal_neighbors near;    /* owned arrays; read at the first neighborhood call */
+	bool near_known;
+	struct coll_goal_plan *last[GOAL_COLLS]; /* what this collective ran last */
+	struct coll_goal_cache cache;
+	struct coll_goal_vote *vote;
+	struct coll_goal_request *queue, *queue_end; /* runs that wait for the vote */
+	uint64_t *scratch;                           /* for key.vec of the call under way */
+	size_t scratch_words;
+	struct coll_goal_module *next_module, *prev_module; /* in the component's list */
+};
+typedef struct coll_goal_module coll_goal_module_t;
+OBJ_CLASS_DECLARATION(coll_goal_module_t);
+
+/* What a process publishes, and what is known of the others (modex.c). */
+#define COLL_GOAL_MASK_BYTES 256
+struct coll_goal_card {
+	uint32_t magic, version;
+	uint32_t arch;       /* as opal_proc_t has it */
+	uint32_t node;       /* number that splits the machine (coll_goal_node_ranks) */
+	uint8_t machine[16]; /* boot id */
+	struct goal_address address;
+	char mask[COLL_GOAL_MASK_BYTES]; /* CPUs the process may use; "": unknown */
+};
+
+static inline void coll_goal_lock(void)
+{
+	if (coll_goal_unlikely(mca_coll_goal_component.threads))
+		opal_mutex_lock(&mca_coll_goal_component.lock);
+}
+
+static inline void coll_goal_unlock(void)
+{
+	if (coll_goal_unlikely(mca_coll_goal_component.threads))
+		opal_mutex_unlock(&mca_coll_goal_component.lock);
+}
+
+static inline void coll_goal_work(int32_t more)
+{
+	if (coll_goal_unlikely(mca_coll_goal_component.threads))
+		__atomic_fetch_add(&mca_coll_goal_component.work, more, __ATOMIC_RELAXED);
+	else
+		mca_coll_goal_component.work += more;
+}
+
+/* One more, in the statistics. */
+static inline void coll_goal_count(unsigned long long *counter)
+{
+	if (coll_goal_unlikely(mca_coll_goal_component.threads))
+		__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+	else
+		++*counter;
+}
+
+/*
+ * key.code: the collective, whether in place, and for reductions whether commutative, the codes
+ * and the bytes of an element.
+ */
+static inline uint64_t coll_goal_key_code(enum goal_coll coll, bool in_place)
+{
+	return (uint64_t)coll | (uint64_t)in_place << 8;
+}
+
+static inline enum goal_coll coll_goal_key_coll(const struct coll_goal_key *key)
+{
+	return (enum goal_coll)(key->code & 0xff);
+}
+
+static inline bool coll_goal_key_equal(const struct coll_goal_key *a, const struct coll_goal_key *b)
+{
+	return a->code == b->code && a->root == b->root && a->send == b->send &&
+	       a->recv == b->recv && a->nsend == b->nsend && a->nrecv == b->nrecv &&
+	       (coll_goal_likely(!(a->nsend | a->nrecv)) ||
+		!memcmp(a->vec, b->vec, 2 * ((size_t)a->nsend + a->nrecv) * sizeof(*a->vec)));
+}
+
+/*
+ * What a prepare function returns when no member has data to move: no run, no name, no tags,
+ * since the MPI layer may not even have called us elsewhere.
+ */
+#define COLL_GOAL_NOTHING 1000000
+
+/* alloc.c: malloc() and calloc() that are counted in the statistics. */
+void *coll_goal_malloc(size_t bytes);
+void *coll_goal_calloc(size_t n, size_t bytes);
+
+/* params.c */
+int coll_goal_params_register(mca_base_component_t *component);
+/* Check what enumerations cannot; OMPI_ERR_BAD_PARAM after a message. */
+int coll_goal_params_check(void);
+
+/* pvars.c */
+int coll_goal_pvars_register(mca_base_component_t *component);
+
+/* modex.c */
+int coll_goal_modex_publish(void);
+/* What the process @name published; NULL: nothing. Stays valid until coll_goal_modex_forget(). */
+const struct coll_goal_card *coll_goal_modex_card(opal_process_name_t name);
+const struct coll_goal_card *coll_goal_modex_mine(void);
+void coll_goal_modex_forget(void);
+
+/* wait.c: tell the engine how many processes share how many cores, at first use. */
+void coll_goal_wait_setup(void);
+
+/* module.c */
+int coll_goal_init_query(bool progress_threads, bool mpi_threads);
+mca_coll_base_module_t *coll_goal_comm_query(ompi_communicator_t *comm, int *priority);
+/* slots.c: install our functions; remember, retain and release those of others. */
+void coll_goal_slots_install(struct coll_goal_module *m, bool inter);
+void coll_goal_slots_save(struct coll_goal_module *m);
+void coll_goal_slots_drop(struct coll_goal_module *m);
+/* Somebody else provides every form of @coll. */
+bool coll_goal_slots_complete(const struct coll_goal_module *m, enum goal_coll coll);
+
+/* group.c: the communicator as the engine and the builders know it. */
+int coll_goal_group_shape(struct coll_goal_module *m);
+int coll_goal_group_add(struct coll_goal_module *m, uint64_t nonce); /* 0 or -errno */
+void coll_goal_group_drop(struct coll_goal_module *m);
+/* A member that cannot take part: its rank, with @remote set for one of the remote group; or -1. */
+int coll_goal_group_stranger(ompi_communicator_t *comm, bool *remote);
+
+/* grave.c: free what the engine may still be busy with, now or later. */
+struct coll_goal_grave *coll_goal_grave_new(void);
+void coll_goal_bury(struct coll_goal_grave *grave, struct goal_group *group,
+		    struct goal_loaded *loaded);
+void coll_goal_reap(void);
+
+/* vote.c */
+/* The first call on a communicator, or one on a broken one. OMPI_SUCCESS: go on. */
+int coll_goal_begin(struct coll_goal_module *m);
+int coll_goal_votes_progress(void);
+/* Wait for the vote of @m: OMPI_SUCCESS, or the error that broke the communicator. */
+int coll_goal_vote_wait(struct coll_goal_module *m);
+void coll_goal_vote_drop(struct coll_goal_module *m);
+
+/* progress.c */
+int coll_goal_progress(void);
+void coll_goal_progress_need(void);
+
+/* stream.c: what names a run of @c with @ntags tags. 0 or an MPI error. */
+#define COLL_GOAL_STREAM_TAGS 1024
+int coll_goal_ident_other(struct coll_goal_module *m, const struct coll_goal_call *c,
+			  uint32_t ntags, bool persistent, struct coll_goal_ident *ident);
+
+/* tags.c: reserve @n tags of @comm, the first of which is returned; they count down. */
+int32_t coll_goal_tags(ompi_communicator_t *comm, uint32_t n);
+
+/* remote.c */
+extern const struct goal_remote_ops coll_goal_remote_ops;
+/* deferred.c */
+extern const struct goal_remote_ops coll_goal_deferred_ops;
+int coll_goal_deferred_progress(void);
+
+/* error.c */
+int coll_goal_error(struct coll_goal_module *m, int status); /* -errno to an MPI error */
+/* No call shall start any more: it gets MPI error @code. Runs that are active go on. */
+void coll_goal_spoil(struct coll_goal_module *m, int code);
+/* The communicator is broken for good: every run ends with MPI error @code. */
+void coll_goal_break(struct coll_goal_module *m, int code, int64_t peer);
+void coll_goal_ft_check(void);
+
+/* cache.c */
+struct coll_goal_plan *coll_goal_cache_find(struct coll_goal_cache *cache,
+					    const struct coll_goal_key *key, uint64_t hash);
+int coll_goal_cache_add(struct coll_goal_module *m, struct coll_goal_plan *plan);
+void coll_goal_cache_drop(struct coll_goal_module *m);
+uint64_t coll_goal_key_hash(const struct coll_goal_key *key);
+
+/* plan.c */
+void coll_goal_plan_ref(struct coll_goal_plan *plan);
+void coll_goal_plan_unref(struct coll_goal_plan *plan);
+/* Find or build the plan of @key: 0 and *@plan, which stays the cache's; or an MPI error. */
+int coll_goal_plan_get(struct coll_goal_module *m, const struct coll_goal_key *key,
+		       struct coll_goal_plan **plan);
+
+/* build.c: the one place where keys become graphs. Result of the builder. */
+int coll_goal_build(struct coll_goal_module *m, const struct coll_goal_key *key,
+		    struct goal_graph **graph);
+
+/* topo.c */
+int coll_goal_topo_read(struct coll_goal_module *m);
+
+/* op.c */
+/*
+ * Which codes stand for (@op, @type), and the bytes of an element in memory; 0 with codes USER: the
+ * component reduces packed elements.
+ */
+uint32_t coll_goal_op_codes(ompi_op_t *op, ompi_datatype_t *type, uint32_t *dtype, uint32_t *rop);
+int coll_goal_op_reduce(void *reducer, const void *in, void *inout, uint64_t count);
+
+/* bind.c */
+int coll_goal_side_load(struct coll_goal_side *side);
+int coll_goal_side_store(struct coll_goal_side *side);
+void coll_goal_side_release(struct coll_goal_side *side);
+void coll_goal_side_retain(struct coll_goal_side *side);
+/* pack.c: move one block into or out of @packed; @bytes of it at most. */
+int coll_goal_pack(const struct coll_goal_block *block, char *packed);
+int coll_goal_unpack(const struct coll_goal_block *block, const char *packed, uint64_t bytes);
+
+/* run.c, request.c: the three forms. They take over what the sides of @call own. */
+int coll_goal_blocking(struct coll_goal_module *m, struct coll_goal_call *call);
+int coll_goal_nonblocking(struct coll_goal_module *m, struct coll_goal_call *call,
+			  ompi_request_t **request);
+int coll_goal_persistent(struct coll_goal_module *m, struct coll_goal_call *call,
+			 ompi_request_t **request);
+int coll_goal_requests_init(void);
+void coll_goal_requests_fini(void);
+/* The vote of @m is over: start what waited for it. */
+void coll_goal_queue_start(struct coll_goal_module *m);
+/* Complete what the progress thread ended: how many. */
+int coll_goal_finished(void);
+
+#endif /* COLL_GOAL_H */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The communicator as others know it: who its members are (from their cards), its shape for the
+ * builders of graphs, and the group of the engine. Called by module.c when the communicator is
+ * made, and by vote.c at its first collective.
+ */
+#include "coll_goal.h"
+
+/* The group whose ranks are the peers of messages: the remote one of an intercommunicator. */
+static ompi_group_t *peers(ompi_communicator_t *comm)
+{
+	return OMPI_COMM_IS_INTER(comm) ? comm->c_remote_group : comm->c_local_group;
+}
+
+/* First rank of @group that we cannot run with, or -1. */
+static int stranger_in(ompi_group_t *group)
+{
+	int n = ompi_group_size(group);
+
+	for (int r = 0; r < n; r++) {
+		const struct coll_goal_card *card =
+			coll_goal_modex_card(ompi_group_get_proc_name(group, r));
+
+		/* Bytes travel as they are, so all must see them the same way. */
+		if (!card || card->arch != coll_goal_modex_mine()->arch)
+			return r;
+	}
+	return -1;
+}
+
+int coll_goal_group_stranger(ompi_communicator_t *comm, bool *remote)
+{
+	int r = stranger_in(comm->c_local_group);
+
+	*remote = false;
+	if (r >= 0 || !OMPI_COMM_IS_INTER(comm))
+		return r;
+	*remote = true;
+	return stranger_in(comm->c_remote_group);
+}
+
+static bool same_node(const struct coll_goal_card *a, const struct coll_goal_card *b)
+{
+	return a->node == b->node && !memcmp(a->machine, b->machine, sizeof(a->machine));
+}
+
+/*
+ * Number the nodes by the first rank on each: every member comes to the same numbers. Ranks of
+ * a node mostly stand together or in a round, so the node of a rank is usually the one that was
+ * met last, or next after it.
+ */
+static int number_nodes(struct coll_goal_module *m)
+{
+	ompi_group_t *group = m->comm->c_local_group;
+	uint32_t n = m->shape.size, nodes = 0, last = 0;
+	const struct coll_goal_card **first;
+	uint32_t *rank_of;
+
+	first = coll_goal_malloc(n * sizeof(*first));
+	rank_of = coll_goal_malloc(n * sizeof(*rank_of));
+	m->node = coll_goal_malloc(n * sizeof(*m->node));
+	if (!first || !rank_of || !m->node) {
+		free(first);
+		free(rank_of);
+		return -ENOMEM;
+	}
+	for (uint32_t r = 0; r < n; r++) {
+		const struct coll_goal_card *card =
+			coll_goal_modex_card(ompi_group_get_proc_name(group, r));
+		uint32_t tried;
+
+		for (tried = 0; tried < nodes; tried++) {
+			uint32_t i = (last + tried) % nodes;
+
+			if (same_node(first[i], card)) {
+				last = i;
+				break;
+			}
+		}
+		if (tried == nodes) {
+			first[nodes] = card;
+			rank_of[nodes] = r;
+			last = nodes++;
+		}
+		m->node[r] = rank_of[last];
+	}
+	m->shape.node = nodes > 1 ? m->node : NULL;
+	free(first);
+	free(rank_of);
+	return 0;
+}
+
+int coll_goal_group_shape(struct coll_goal_module *m)
+{
+	m->shape.rank = ompi_comm_rank(m->comm);
+	m->shape.size = ompi_comm_size(m->comm);
+	m->shape.remote_size = OMPI_COMM_IS_INTER(m->comm) ? ompi_comm_remote_size(m->comm) : 0;
+	m->shape.node = NULL;
+	if (m->shape.remote_size || m->node)
+		return 0;
+	return number_nodes(m);
+}
+
+int coll_goal_group_add(struct coll_goal_module *m, uint64_t nonce)
+{
+	struct coll_goal_component *c = &mca_coll_goal_component;
+	ompi_group_t *group = peers(m->comm);
+	uint32_t n = ompi_group_size(group);
+	struct goal_address *address = coll_goal_malloc(n * sizeof(*address));
+	struct goal_group_attr attr = {
+		.nonce = nonce,
+		.rank = m->shape.rank,
+		.npeers = n,
+		.addresses = address,
+		.remote = c->deferred ? &coll_goal_deferred_ops : &coll_goal_remote_ops,
+		.remote_arg = m,
+	};
+	struct goal_error error = { .code = 0 };
+	int rc;
+
+	if (!address)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < n; r++)
+		address[r] = coll_goal_modex_card(ompi_group_get_proc_name(group, r))->address;
+	m->grave = coll_goal_grave_new();
+	rc = m->grave ? goal_group_create(c->engine, &attr, &m->group, &error) : -ENOMEM;
+	free(address);
+	if (rc) {
+		opal_output_verbose(1, c->output, "coll:goal: %s: no group on the engine: %s",
+				    m->comm->c_name, error.text[0] ? error.text : strerror(-rc));
+		free(m->grave);
+		m->grave = NULL;
+		return rc;
+	}
+	coll_goal_lock();
+	m->next_module = c->modules;
+	m->prev_module = NULL;
+	if (c->modules)
+		c->modules->prev_module = m;
+	c->modules = m;
+	coll_goal_unlock();
+	return 0;
+}
+
+void coll_goal_group_drop(struct coll_goal_module *m)
+{
+	if (!m->group)
+		return;
+	coll_goal_lock();
+	if (m->prev_module)
+		m->prev_module->next_module = m->next_module;
+	else
+		mca_coll_goal_component.modules = m->next_module;
+	if (m->next_module)
+		m->next_module->prev_module = m->prev_module;
+	coll_goal_unlock();
+	coll_goal_bury(m->grave, m->group, NULL);
+	m->group = NULL;
+	m->grave = NULL;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Opening and closing engines and groups: attributes, defaults, what is refused and in which
+ * words, and that nothing is left behind.
+ */
+#include <dirent.h>
+#include <sys/resource.h>
+
+#include "engine_pair.h"
+
+#include "core.h"
+#include "host.h"
+
+static uint32_t open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	uint32_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static uint32_t mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
+	uint32_t n = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, "memfd:goal") != NULL;
+	fclose(f);
+	return n;
+}
+
+static void open__attributes_out_of_range(void **state)
+{
+	const struct goal_engine_attr bad[] = {
+		{ .kind = 2 },
+		{ .flags = 8 },
+		{ .ring_slots = 3 },
+		{ .ring_slots = 2 },
+		{ .ring_slots = 1u << 17 },
+		{ .ring_bytes = 1000 },
+		{ .ring_bytes = 512 },
+		{ .ring_bytes = 1u << 29 },
+		{ .eager = 40000 },
+		{ .ring_bytes = 1u << 20, .eager = 70000 },
+		{ .sleep_us = 2000000 },
+	};
+	struct goal_engine *e = NULL;
+	struct goal_error error;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memset(&error, 0, sizeof(error));
+		assert_int_equal(goal_engine_open(&bad[i], &e, &error), -EINVAL);
+		assert_int_equal(error.code, -EINVAL);
+		assert_true(strlen(error.text) > 10);
+		assert_null(e);
+		/* The record is optional. */
+		assert_int_equal(goal_engine_open(&bad[i], &e, NULL), -EINVAL);
+	}
+}
+
+static void open__no_kernel_engine_here(void **state)
+{
+	const struct goal_engine_attr attr = { .kind = GOAL_ENGINE_KERNEL };
+	struct goal_engine *e = NULL;
+	struct goal_error error;
+
+	(void)state;
+	assert_int_equal(goal_engine_open(&attr, &e, &error), -ENODEV);
+	assert_non_null(strstr(error.text, "/dev/espgoal"));
+}
+
+static void open__without_descriptors(void **state)
+{
+	struct rlimit limit, none = { 0, 0 };
+	struct goal_engine *e = NULL;
+	struct goal_error error;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none.rlim_max = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(goal_engine_open(NULL, &e, &error), -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_true(strlen(error.text) > 10);
+}
+
+/* The limit on file sizes leaves room for some mailboxes, or for none. */
+static void open__within_the_file_size_limit(void **state)
+{
+	struct rlimit limit, small;
+	struct pair p;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	small = limit;
+	small.rlim_cur = 1 << 20;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	pair_create(&p, 2, NULL);
+	assert_true(p.engine[0]->boxes > 0 && p.engine[0]->boxes < 16);
+	pair_free(&p);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void close__leaves_nothing(void **state)
+{
+	uint32_t files = open_files(), maps = mappings(), i;
+
+	(void)state;
+	for (i = 0; i < 20; i++) {
+		uint64_t from[2] = { 1, 2 }, to[2];
+		struct goal_loaded *l[2];
+		struct goal_run *run[2];
+		struct pair p;
+		uint32_t k;
+
+		pair_create(&p, 2, NULL);
+		assert_true(mappings() > maps);
+		for (k = 0; k < 2; k++) {
+			struct goal_comm comm = { .rank = k, .size = 2 };
+			struct goal_graph *g;
+
+			assert_true(goal_barrier(&comm, GOAL_ALG_AUTO, &g) > 0);
+			l[k] = pair_load(&p, k, g);
+		}
+		for (k = 0; k < 2; k++) {
+			struct pair_bufs b;
+
+			pair_bind(&b, &from[k], 8, &to[k], 8);
+			run[k] = pair_start(&p, k, l[k], 0, &b);
+		}
+		for (k = 0; k < 2; k++) {
+			assert_int_equal(pair_end(&p, run[k]), 0);
+			assert_int_equal(goal_unload(l[k]), 0);
+		}
+		pair_free(&p);
+	}
+	assert_int_equal(open_files(), files);
+	assert_int_equal(mappings(), maps);
+}
+
+static void close__busy_while_something_is_there(void **state)
+{
+	struct goal_loaded *l;
+	struct pair p;
+
+	(void)state;
+	pair_create(&p, 1, NULL);
+	assert_int_equal(goal_engine_close(p.engine[0]), -EBUSY);
+	l = pair_load(&p, 0, pair_graph(0, 1));
+	assert_int_equal(goal_group_free(p.group[0]), 0);
+	assert_int_equal(goal_engine_close(p.engine[0]), -EBUSY);
+	assert_int_equal(goal_unload(l), 0);
+	p.group[0] = NULL;
+	pair_free(&p);
+}
+
+static void group_create__what_is_refused(void **state)
+{
+	struct goal_group_attr attr = { .nonce = 0, .npeers = 1 };
+	struct goal_address wrong;
+	struct goal_group *g = NULL;
+	struct goal_error error;
+	struct pair p;
+
+	(void)state;
+	pair_create(&p, 1, NULL);
+	attr.addresses = p.address;
+	assert_int_equal(goal_group_create(p.engine[0], &attr, &g, &error), -EINVAL);
+	attr.nonce = 5;
+	attr.npeers = 0;
+	assert_int_equal(goal_group_create(p.engine[0], &attr, &g, &error), -EINVAL);
+	attr.npeers = 1;
+	attr.addresses = NULL;
+	assert_int_equal(goal_group_create(p.engine[0], &attr, &g, &error), -EINVAL);
+	attr.addresses = p.address;
+	attr.nonce = p.nonce;
+	assert_int_equal(goal_group_create(p.engine[0], &attr, &g, &error), -EEXIST);
+	attr.nonce = 5;
+	memset(&wrong, 7, sizeof(wrong));
+	attr.addresses = &wrong;
+	assert_int_equal(goal_group_create(p.engine[0], &attr, &g, &error), -EINVAL);
+	assert_int_equal(error.where, 0);
+	assert_null(g);
+	pair_free(&p);
+}
+
+/* An endpoint that is gone is not reached any more, by whoever knew it or not. */
+static void reach__closed_endpoint(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, 3, NULL);
+	assert_int_equal(goal_engine_reach(p.engine[0], &p.address[1]), 0);
+	assert_int_equal(goal_engine_close(p.engine[1]), 0);
+	p.engine[1] = NULL;
+	assert_int_equal(goal_engine_reach(p.engine[2], &p.address[1]), -EHOSTUNREACH);
+	assert_int_equal(goal_engine_reach(p.engine[0], &p.address[1]), -EHOSTUNREACH);
+	pair_free(&p);
+}
+
+static void load__refuses_bad_schedules(void **state)
+{
+	struct goal_schedule *schedule;
+	struct goal_loaded *l = NULL;
+	struct goal_graph *g;
+	struct goal_error error;
+	struct goal_sched_hdr *hdr;
+	struct pair p;
+	size_t bytes;
+
+	(void)state;
+	pair_create(&p, 1, NULL);
+	g = pair_graph(0, 1);
+	assert_true(goal_nop(g) >= 0);
+	assert_int_equal(goal_compile(g, &schedule, &error), 0);
+	goal_graph_free(g);
+	/* The bytes are the caller's to read only: this caller breaks the rule. */
+	hdr = (struct goal_sched_hdr *)(uintptr_t)goal_schedule_data(schedule, &bytes);
+	hdr->flags = 1;
+	memset(&error, 0, sizeof(error));
+	assert_int_equal(goal_load(p.engine[0], schedule, &l, &error), -EINVAL);
+	assert_true(strlen(error.text) > 10);
+	hdr->flags = 0;
+	assert_int_equal(goal_load(p.engine[0], schedule, &l, &error), 0);
+	assert_int_equal(goal_unload(l), 0);
+	goal_schedule_free(schedule);
+	pair_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(open__attributes_out_of_range),
+		cmocka_unit_test(open__no_kernel_engine_here),
+		cmocka_unit_test(open__without_descriptors),
+		cmocka_unit_test(open__within_the_file_size_limit),
+		cmocka_unit_test(close__leaves_nothing),
+		cmocka_unit_test(close__busy_while_something_is_there),
+		cmocka_unit_test(group_create__what_is_refused),
+		cmocka_unit_test(reach__closed_endpoint),
+		cmocka_unit_test(load__refuses_bad_schedules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
