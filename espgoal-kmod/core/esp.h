@@ -270,15 +270,16 @@ struct esp_msg {
 	struct esp_link all; /* in flow->msgs */
 	struct esp_link
 		link; /* in a list of its queue, or in flow->parked; then in a struct esp_todo */
-	struct esp_link open;  /* in flow->open while its id holds the window */
-	struct esp_link items; /* esp_item.of: what is in flight */
-	struct esp_link lost;  /* esp_item.of: bytes to be sent again, ascending */
-	struct esp_msg *hash;  /* next of the same head, while it has an id */
-	u64 next;              /* first byte never sent */
-	u64 granted;           /* long: may be sent up to here */
-	u64 acked;             /* bytes acknowledged */
-	u64 again_at;          /* PAUSED: to be tried again */
-	u64 due;               /* its endpoint has closed: to be given up */
+	struct esp_link open;   /* in flow->open while its id holds the window */
+	struct esp_link items;  /* esp_item.of: what is in flight */
+	struct esp_link lost;   /* esp_item.of: bytes to be sent again, ascending */
+	struct esp_range again; /* the same, when flow->spare carried them */
+	struct esp_msg *hash;   /* next of the same head, while it has an id */
+	u64 next;               /* first byte never sent */
+	u64 granted;            /* long: may be sent up to here */
+	u64 acked;              /* bytes acknowledged */
+	u64 again_at;           /* PAUSED: to be tried again */
+	u64 due;                /* its endpoint has closed: to be given up */
 	u32 mid;
 	s32 status;
 	u8 state; /* enum esp_msg_state */
@@ -502,7 +503,7 @@ struct esp_flow {
 	u64 park_at;           /* earliest esp_msg.due */
 	u64 pull_at;           /* look for stalled pulls */
 	u64 timer;             /* what the home was told last */
-	struct esp_sent spare; /* for when the pool is empty: or a flow full of losses would stop */
+	struct esp_sent spare; /* for when the pool is empty: losses hold records, too */
 	bool spare_used;
 	struct esp_flow *batch_next;
 	struct esp_path path[ESP_PATHS];

@@ -303,7 +303,7 @@ u64 esp_next_timer(const struct esp_flow *f)
 		at = esp_min(at, esp_min(p->probe_at, p->loss_at));
 		at = esp_min(at, esp_min(p->retry_at, p->mtu_at));
 		if (p->rx_unacked)
-			at = esp_min(at, p->ack_at);
+			at = esp_min(at, esp_max(p->ack_at, f->pause_at));
 	}
 	if (f->pause_at)
 		at = esp_min(at, f->pause_at);

@@ -174,7 +174,8 @@ int esp_frame_chunks(const struct esp_in *in)
 			return ESP_C_drop_chunk_len;
 		if (!chunk_fields_ok(c))
 			return ESP_C_drop_chunk_fields;
-		if (c->kind != ESP_K_ACK && !numbered)
+		if (!numbered && c->kind != ESP_K_ACK && c->kind != ESP_K_NOT_READY &&
+		    c->kind != ESP_K_BUSY)
 			return ESP_C_drop_unnumbered;
 		if (c->kind == ESP_K_MSG || c->kind == ESP_K_RTS || c->kind == ESP_K_PULLED)
 			n++;

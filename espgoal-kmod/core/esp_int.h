@@ -166,7 +166,7 @@ void esp_loss_all(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 void esp_loss_arm(struct esp_flow *f, struct esp_path *p);
 
 /* esp_item.c */
-struct esp_sent *esp_sent_get(struct esp_flow *f);
+struct esp_sent *esp_sent_get(struct esp_flow *f, bool spare);
 struct esp_item *esp_sent_item(struct esp_sent *s, u32 kind, u32 mid);
 void esp_item_drop(struct esp_flow *f, struct esp_item *i);
 /* What the frame carried is to be said again; the frame may still be acknowledged. */
@@ -195,6 +195,7 @@ void esp_queue_drop(struct esp_flow *f, struct esp_queue *q);
 void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, struct esp_todo *t);
 
 /* esp_send.c */
+bool esp_msg_idle(const struct esp_msg *m);
 bool esp_control_pending(const struct esp_flow *f);
 void esp_output(struct esp_flow *f, struct esp_todo *t);
 

@@ -14,13 +14,13 @@ static void put(struct esp_flow *f, struct esp_sent *s)
 		env_pool_put(f->node, ESP_POOL_SENT, s);
 }
 
-/* A record, from the pool or, when that is empty, the flow's own one. */
-struct esp_sent *esp_sent_get(struct esp_flow *f)
+/* A record, from the pool or, when that is empty and it @may be, the flow's own one. */
+struct esp_sent *esp_sent_get(struct esp_flow *f, bool may)
 {
 	struct esp_sent *s = env_pool_get(f->node, ESP_POOL_SENT);
 
 	if (!s) {
-		if (f->spare_used)
+		if (f->spare_used || !may)
 			return NULL;
 		f->spare_used = true;
 		s = &f->spare;
@@ -119,6 +119,8 @@ static void item_acked(struct esp_flow *f, struct esp_item *i, struct esp_todo *
 		esp_item_drop(f, i);
 		if (m->acked == m->len)
 			esp_msg_end(f, m, 0, t);
+		else if (m->state == ESP_MSG_QUEUED && esp_msg_idle(m))
+			esp_msg_unqueue(f, m);
 		return;
 	case ESP_ITEM_HEAD:
 		if (m->eager) {
@@ -158,8 +160,16 @@ static void item_again(struct esp_flow *f, struct esp_item *i)
 	case ESP_ITEM_BYTES:
 		m->queue->inflight -= (u32)(i->to - i->from);
 		env_count(f->node, ESP_C_repeated_bytes, i->to - i->from);
-		esp_msg_lost(f, i);
-		return;
+		if (record_of(i) != &f->spare) {
+			esp_msg_lost(f, i);
+			return;
+		}
+		/* It has to be free again at once. If there is more to repeat, it follows this. */
+		if (m->again.from == m->again.to)
+			m->again.to = i->to;
+		m->again.from = i->from;
+		esp_msg_queue(f, m);
+		break;
 	case ESP_ITEM_HEAD:
 		m->head = true;
 		esp_msg_queue(f, m);

@@ -128,6 +128,8 @@ void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
 	esp_link_init(&m->open);
 	esp_link_init(&m->items);
 	esp_link_init(&m->lost);
+	m->again.from = 0;
+	m->again.to = 0;
 	m->next = 0;
 	m->granted = 0;
 	m->acked = 0;
@@ -157,6 +159,8 @@ void esp_msg_detach(struct esp_flow *f, struct esp_msg *m)
 	}
 	while (esp_linked(&m->lost))
 		esp_item_drop(f, esp_entry(m->lost.next, struct esp_item, of));
+	m->again.from = 0;
+	m->again.to = 0;
 }
 
 /* Bytes are to be sent again. Ascending, so that what the receiver misses first goes first. */

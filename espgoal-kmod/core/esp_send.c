@@ -51,7 +51,7 @@ static bool item_ready(struct build *b)
 {
 	if (b->last->n < ESP_SENT_ITEMS)
 		return true;
-	b->last->more = esp_sent_get(b->f);
+	b->last->more = esp_sent_get(b->f, false);
 	if (!b->last->more) {
 		env_count(b->f->node, ESP_C_no_record, 1);
 		return false;
@@ -66,8 +66,8 @@ static struct esp_item *item(struct build *b, u32 kind, u32 mid)
 	return esp_sent_item(b->last, kind, mid);
 }
 
-/* All refusals the peer has not confirmed. False: no room, and so no acknowledgement either. */
-static bool put_refused(struct build *b)
+/* All refusals the peer has not confirmed; they come first, and find room in every frame. */
+static void put_refused(struct build *b)
 {
 	struct esp_flow *f = b->f;
 	u32 kind, i, n;
@@ -80,29 +80,20 @@ static bool put_refused(struct build *b)
 		if (!n)
 			continue;
 		c = chunk(b, kind, 0, sizeof(*c) + 4 * n, 0);
-		if (!c)
-			return false;
+		b->eliciting = b->first;
 		for (i = 0, n = 0; i < f->nrefused; i++) {
 			if ((f->refused_how[i] & ~ESP_REFUSED_SAID) != kind)
 				continue;
 			c->mid[n++] = cpu_to_le32(f->refused[i]);
 			if (f->refused_how[i] & ESP_REFUSED_SAID)
 				continue;
-			if (!item_ready(b))
-				return false;
-			item(b, ESP_ITEM_REFUSED, f->refused[i]);
+			/* Without a place for it, it is said again. */
+			if (b->first && item_ready(b)) {
+				item(b, ESP_ITEM_REFUSED, f->refused[i]);
+				f->refused_how[i] |= ESP_REFUSED_SAID;
+			}
 		}
 	}
-	return true;
-}
-
-/* They are out. */
-static void refused_said(struct esp_flow *f)
-{
-	u32 i;
-
-	for (i = 0; i < f->nrefused; i++)
-		f->refused_how[i] |= ESP_REFUSED_SAID;
 }
 
 static void put_acks(struct build *b)
@@ -253,6 +244,10 @@ static void bytes_out(struct build *b, struct esp_msg *m, u64 from, u32 len, str
 	esp_append(&m->items, &i->of);
 	m->queue->inflight += len;
 	piece(b, m, from, len);
+	if (m->again.from < m->again.to) {
+		m->again.from += len;
+		return;
+	}
 	if (!lost) {
 		m->next = from + len;
 		return;
@@ -276,6 +271,10 @@ static u32 next_bytes(struct esp_msg *m, u64 *from, struct esp_item **lost)
 	u64 end = m->eager ? m->len : m->granted;
 
 	*lost = NULL;
+	if (m->again.from < m->again.to) {
+		*from = m->again.from;
+		return (u32)(m->again.to - m->again.from);
+	}
 	if (esp_linked(&m->lost)) {
 		*lost = esp_entry(m->lost.next, struct esp_item, of);
 		*from = (*lost)->from;
@@ -285,9 +284,22 @@ static u32 next_bytes(struct esp_msg *m, u64 *from, struct esp_item **lost)
 	return (u32)esp_min(end - m->next, ESP_MTU_MAX);
 }
 
-static bool msg_idle(const struct esp_msg *m)
+/* Nothing of it may be sent now. */
+bool esp_msg_idle(const struct esp_msg *m)
 {
-	return !esp_linked(&m->lost) && m->next >= (m->eager ? m->len : m->granted);
+	return !m->head && !m->cancelled && !esp_linked(&m->lost) && m->again.from == m->again.to &&
+	       m->next >= (m->eager ? m->len : m->granted);
+}
+
+/* The flow's own record has a piece of @m in flight; what else of it is to be repeated waits. */
+static bool spare_has(const struct esp_flow *f, const struct esp_msg *m)
+{
+	u32 i;
+
+	for (i = 0; f->spare_used && i < f->spare.n; i++)
+		if (f->spare.item[i].kind == ESP_ITEM_BYTES && f->spare.item[i].msg == m)
+			return true;
+	return false;
 }
 
 /* A chunk of @m: bytes of the frame used, or 0 if it does not fit or may not be sent now. */
@@ -322,10 +334,12 @@ static u32 put_msg(struct build *b, struct esp_msg *m)
 		m->head = false;
 		head_out(b, m, ESP_ITEM_HEAD);
 		esp_msg_unqueue(f, m);
-		if (!msg_idle(m))
+		if (!esp_msg_idle(m))
 			esp_msg_queue(f, m);
 		return sizeof(*r);
 	}
+	if (m->again.from < m->again.to && spare_has(f, m))
+		return 0;
 	n = next_bytes(m, &from, &lost);
 	if (m->eager) {
 		struct esp_eager *e;
@@ -369,7 +383,7 @@ static u32 put_msg(struct build *b, struct esp_msg *m)
 		d->reserved = 0;
 		bytes_out(b, m, from, n, lost);
 	}
-	if (msg_idle(m))
+	if (esp_msg_idle(m))
 		esp_msg_unqueue(f, m);
 	return b->o->total_len - before;
 }
@@ -411,7 +425,9 @@ static void put_messages(struct build *b)
 	struct esp_flow *f = b->f;
 	struct esp_link *stop = NULL;
 
-	while (b->msgs < ESP_MSG_MAX && esp_linked(&f->queues)) {
+	u32 most = b->first == &f->spare ? 1 : ESP_MSG_MAX;
+
+	while (b->msgs < most && esp_linked(&f->queues)) {
 		struct esp_queue *q = esp_entry(f->queues.next, struct esp_queue, link);
 		bool alone = q->link.next == &f->queues;
 		u32 used = 0;
@@ -451,18 +467,21 @@ static void count_out(struct esp_flow *f, const struct esp_out *o, const struct 
 		  1);
 }
 
-/* A frame on the path, without anything in it yet; false: the home has none. */
-static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
+/* A frame on the path, without anything in it yet; false: there is no memory for it. */
+static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struct esp_todo *t,
+		  bool numbered)
 {
 	memset(b, 0, sizeof(*b));
 	b->f = f;
 	b->p = p;
 	b->now = t->now;
 	b->limit = p->mtu;
-	b->first = esp_sent_get(f);
-	if (!b->first) {
-		env_count(f->node, ESP_C_no_record, 1);
-		goto pause;
+	if (numbered) {
+		b->first = esp_sent_get(f, true);
+		if (!b->first) {
+			env_count(f->node, ESP_C_no_record, 1);
+			goto pause;
+		}
 	}
 	b->last = b->first;
 	b->o = env_out_get(p->rail);
@@ -489,7 +508,8 @@ static void discard(struct build *b)
 
 	for (s = b->first; s; s = s->more)
 		for (k = 0; k < s->n; k++)
-			esp_item_drop(b->f, &s->item[k]);
+			if (s->item[k].kind != ESP_ITEM_NONE)
+				esp_item_drop(b->f, &s->item[k]);
 	esp_sent_landed(b->f, b->first);
 	env_out_put(b->p->rail, b->o);
 }
@@ -522,7 +542,6 @@ static void finish(struct build *b, struct esp_todo *t)
 		p->say_ping = false;
 		if (p->probes)
 			p->probes--;
-		refused_said(f);
 	} else {
 		esp_sent_landed(f, b->first);
 	}
@@ -532,20 +551,20 @@ static void finish(struct build *b, struct esp_todo *t)
 	t->kick |= 1u << p->rail->place;
 }
 
-/* One frame: its number of bytes, 0 if there was nothing to put into it, -ENOMEM. */
+/*
+ * One frame: its number of bytes, 0 if there was nothing to put into it, -ENOMEM. Without @control
+ * and @messages it is an acknowledgement, which needs no record: else two nodes whose records are all
+ * in flight would wait for each other.
+ */
 static int build(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, bool control,
 		 bool messages)
 {
 	struct build b;
 	u32 bytes;
 
-	if (!begin(&b, f, p, t))
+	if (!begin(&b, f, p, t, control || messages))
 		return -ENOMEM;
-	if (!put_refused(&b)) {
-		f->pause_at = t->now + f->node->p.local_retry;
-		discard(&b);
-		return -ENOMEM;
-	}
+	put_refused(&b);
 	put_acks(&b);
 	if (control)
 		put_control(&b);
@@ -565,7 +584,7 @@ static bool ping(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, u32
 {
 	struct build b;
 
-	if (!begin(&b, f, p, t))
+	if (!begin(&b, f, p, t, true))
 		return false;
 	if (size) {
 		struct esp_pad *c;

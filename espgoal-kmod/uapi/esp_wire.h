@@ -48,7 +48,7 @@ enum esp_type {
 };
 
 /* esp_hdr.flags */
-#define ESP_F_NUMBERED 0x01 /* DATA: pn counts; without it only ACK chunks are inside */
+#define ESP_F_NUMBERED 0x01 /* DATA: pn counts; else only ACK, NOT-READY, BUSY are inside */
 #define ESP_F_ACK_NOW  0x02 /* DATA, numbered: the sender waits for this acknowledgement */
 #define ESP_F_KNOWN    0x03
 
