@@ -89,8 +89,11 @@
  *   results, without a lock
  *	void env_sent(struct esp_msg *, s32 status)	the message is accepted (0) or given up
  *		(-errno): the core has forgotten it
- *	void env_member_failed(struct esp_member *)	m->failed, m->failed_rank: core_cancel() and
- *		esp_run_cancelled() every run of it with them, fail each that starts later
+ *	void env_run_cancel(struct esp_run *, s32 status, u32 rank)	the run fails: core_cancel() it (which
+ *		does nothing if it has failed already), esp_send_cancel() its long messages, and
+ *		esp_run_cancelled(). The caller has a reference
+ *	void env_member_failed(struct esp_member *)	the same for every run of it with m->failed
+ *		and m->failed_rank
  *	void env_timer(struct esp_flow *, u64 when)	under its lock: call esp_timer() then, or a
  *		little later. Only the last word counts; ESP_NEVER: not at all
  *	struct esp_batch *env_batch(struct esp_node *)	of this CPU or thread
@@ -491,10 +494,11 @@ struct esp_flow {
 	u8 hello_tries, hello_path;
 	bool batched; /* in a batch: somebody will flush it */
 	bool pcrc;    /* payload is checksummed */
-	bool probed;  /* something was heard in this incarnation */
+	bool waiting; /* something was missing after the last entry */
 	u64 stamp;    /* of our attempt */
 	u64 hello_at;
-	u64 heard; /* last good frame */
+	u64 heard;    /* last good frame */
+	u64 answered; /* last acknowledgement of something new */
 	u64 progress; /* last acknowledgement of something new, or beginning of something to wait for */
 	u64 used;     /* last time there was anything to do */
 	u64 watch_until;
@@ -621,7 +625,7 @@ void esp_drop(struct esp_rx *rx, u64 now);
 /* The ends of what env_place() and env_unpack() answered CORE_PENDING to. */
 void esp_placed(struct esp_rx *rx, struct esp_run *r, u32 op, u32 len, s32 status, u64 now);
 void esp_unpacked(struct esp_rx *rx, struct esp_run *r, u32 op, s32 status, u64 now);
-/* The run was cancelled by core_cancel(): receptions into it end. */
+/* From env_run_cancel(), also when the home itself cancels the run: receptions into it end. */
 void esp_run_cancelled(struct esp_run *r, u64 now);
 /* The run is over with an error (from env_run_done()): the group hears of it, once. */
 void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now);

@@ -175,6 +175,7 @@ void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t)
 	p->backoff = 0;
 	p->probes = 0;
 	f->progress = t->now;
+	f->answered = t->now;
 	esp_loss_detect(f, p, t);
 	esp_loss_arm(f, p);
 }

@@ -80,9 +80,11 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 	f->state = ESP_FLOW_UP;
 	f->cid_peer = le64_to_cpu(h->cid);
 	f->mid_base = le32_to_cpu(h->mid);
+	f->waiting = false;
 	f->pcrc = (f->node->p.features | le32_to_cpu(h->features)) & ESP_FEAT_PAYLOAD_CRC;
 	f->hello_at = ESP_NEVER;
 	f->heard = t->now;
+	f->answered = t->now;
 	f->used = t->now;
 	f->progress = t->now;
 	for (i = 0; i < ESP_PATHS; i++) {
@@ -234,7 +236,7 @@ static void keep_alive(struct esp_flow *f, struct esp_todo *t)
 	if (t->now < f->ping_at)
 		return;
 	f->ping_at = t->now + f->node->p.watch;
-	if (!wants_life(f, t->now) || t->now - f->heard < f->node->p.watch)
+	if (!wants_life(f, t->now) || t->now - f->answered < f->node->p.watch)
 		return;
 	p = esp_path_pick(f, false);
 	if (p)
@@ -300,8 +302,9 @@ u64 esp_next_timer(const struct esp_flow *f)
 
 		if (p->state == ESP_PATH_NONE)
 			continue;
-		at = esp_min(at, esp_min(p->probe_at, p->loss_at));
-		at = esp_min(at, esp_min(p->retry_at, p->mtu_at));
+		if (p->state == ESP_PATH_UP)
+			at = esp_min(at, esp_min(p->mtu_at, esp_min(p->probe_at, p->loss_at)));
+		at = esp_min(at, p->retry_at);
 		if (p->rx_unacked)
 			at = esp_min(at, esp_max(p->ack_at, f->pause_at));
 	}
@@ -315,12 +318,15 @@ u64 esp_next_timer(const struct esp_flow *f)
 /* After everything else that was done to it. */
 void esp_flow_arm(struct esp_flow *f, u64 now)
 {
+	bool waits;
 	u64 at;
 
 	if (f->state == ESP_FLOW_DEAD)
 		return;
-	if (!esp_flow_waits(f))
+	waits = esp_flow_waits(f);
+	if (waits && !f->waiting)
 		f->progress = now;
+	f->waiting = waits;
 	if (esp_flow_busy(f))
 		f->used = now;
 	at = esp_next_timer(f);

@@ -166,7 +166,7 @@ void esp_loss_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
 
 void esp_loss_arm(struct esp_flow *f, struct esp_path *p)
 {
-	if (!p->nsent)
+	if (!p->nsent || p->state != ESP_PATH_UP) /* other paths: esp_path_timer() */
 		p->probe_at = ESP_NEVER;
 	else if (p->backoff == 0)
 		p->probe_at = p->sent_at + esp_rtt_probe(f, p);

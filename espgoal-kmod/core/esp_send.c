@@ -533,8 +533,6 @@ static void finish(struct build *b, struct esp_todo *t)
 		s->pn = p->pn++;
 		s->at = t->now;
 		s->bytes = b->o->total_len;
-		if (!p->nsent && !esp_flow_waits(f))
-			f->progress = t->now;
 		esp_append(&p->sent, &s->link);
 		p->nsent++;
 		p->inflight += s->bytes;

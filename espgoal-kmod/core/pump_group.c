@@ -136,8 +136,7 @@ static bool note_run(struct esp_member *m, u32 opid, u32 start, s32 status, u32 
 	forget_waits(n, &k, false);
 	r = env_run_find(m, opid, start);
 	if (r) {
-		core_cancel(r->run, status, rank);
-		esp_run_cancelled(r, now);
+		env_run_cancel(r, status, rank);
 		env_run_put(r);
 	}
 	return true;

@@ -6,6 +6,14 @@
  */
 #include "esp_int.h"
 
+/* An operation of @r is finished; when it failed, the run fails, and the home lets go of the rest. */
+static void op_done(struct esp_run *r, u32 op, s32 status)
+{
+	core_op_done(r->run, op, status);
+	if (status)
+		env_run_cancel(r, status, r->run->sched->op[op].peer);
+}
+
 /* A reception nobody refers to any more: end its operation, give back all it holds. */
 void esp_rx_release(struct esp_rx *rx, u64 now)
 {
@@ -20,7 +28,7 @@ void esp_rx_release(struct esp_rx *rx, u64 now)
 	}
 	if (rx->run) {
 		env_count(n, ESP_C_rx_done, 1);
-		core_op_done(rx->run->run, rx->op, rx->status);
+		op_done(rx->run, rx->op, rx->status);
 		env_run_put(rx->run);
 	}
 	if (rx->room)
@@ -153,7 +161,7 @@ void esp_placed(struct esp_rx *rx, struct esp_run *r, u32 op, u32 len, s32 statu
 
 	(void)len;
 	if (!rx) {
-		core_op_done(r->run, op, status);
+		op_done(r, op, status);
 		return;
 	}
 	f = rx->flow;
@@ -194,7 +202,7 @@ static bool claimed(struct esp_run *r, u32 op, u64 total)
 
 	if (total > o->len) {
 		env_count(r->m->ep->node, ESP_C_skip_too_long, 1);
-		core_op_done(r->run, op, -EMSGSIZE);
+		op_done(r, op, -EMSGSIZE);
 		return false;
 	}
 	r->run->rlen[o->slot] = total;
@@ -208,7 +216,7 @@ static u8 unclaimed(struct esp_node *n, struct esp_run *r, const struct esp_key 
 		return ESP_TAKE_ADOPT;
 	if (rc == -ENOENT) {
 		env_count(n, ESP_C_skip_unmatched, 1);
-		core_cancel(r->run, -EPROTO, k->src);
+		env_run_cancel(r, -EPROTO, k->src);
 	} else {
 		env_count(n, ESP_C_skip_late, 1);
 	}
@@ -641,6 +649,7 @@ int esp_deliver(struct esp_run *r, u32 op, struct esp_rx *rx, u64 now)
 	}
 	if (status) {
 		esp_drop(rx, now);
+		env_run_cancel(r, status, o->peer);
 		return status;
 	}
 	if (rx->state == ESP_RX_BOUND)
@@ -651,7 +660,7 @@ int esp_deliver(struct esp_run *r, u32 op, struct esp_rx *rx, u64 now)
 
 void esp_unpacked(struct esp_rx *rx, struct esp_run *r, u32 op, s32 status, u64 now)
 {
-	core_op_done(r->run, op, status);
+	op_done(r, op, status);
 	esp_rx_release(rx, now);
 }
 

@@ -379,7 +379,7 @@ void sim_forge(struct sim *s, bool flood);
 
 /* table.c */
 void sim_flow_event(struct sim_flow *f, u64 at);
-void sim_flow_event_over(struct sim_flow *f);
+void sim_flow_check_free(struct sim_flow *f); /* if nobody refers to it */
 void sim_tables_free(struct sim *s);
 void sim_member_insert(struct sim_member *m);
 void sim_member_unlink(struct sim_member *m);
@@ -395,7 +395,6 @@ void sim_seat_go(struct sim_seat *seat);
 void sim_run_free(struct sim_run *r);
 void sim_local_arrive(struct sim_local *l);
 void sim_run_release(struct sim_run *r);
-void sim_run_cancel(struct sim_run *r, s32 status, u32 rank);
 bool sim_past(const struct sim_member *m, u32 number);
 
 /* job.c */
@@ -421,7 +420,6 @@ void sim_fill(const struct sim_program *p, u32 rank, u8 *mem);
 
 /* reference.c */
 int sim_reference(struct sim_program *p);
-int sim_reduce(const struct goal_op *op, u32 user, const u8 *in, u8 *inout, u64 bytes);
 
 /* check.c */
 void sim_check_touched(struct sim *s);

@@ -89,7 +89,7 @@ void env_flow_get(struct esp_flow *f)
 	sim_flow_of(f)->refs++;
 }
 
-static void flow_free(struct sim_flow *f)
+void sim_flow_check_free(struct sim_flow *f)
 {
 	if (f->refs || f->events)
 		return;
@@ -106,13 +106,7 @@ void env_flow_put(struct esp_flow *ef)
 	if (!f->refs)
 		sim_fail(f->s, "a reference to a flow is given back that nobody holds");
 	f->refs--;
-	flow_free(f);
-}
-
-void sim_flow_event_over(struct sim_flow *f)
-{
-	f->events--;
-	flow_free(f);
+	sim_flow_check_free(f);
 }
 
 struct esp_flow *env_flow_by_cid(struct esp_node *n, u64 cid)
@@ -263,7 +257,8 @@ void sim_flow_event(struct sim_flow *f, u64 at)
 	if (f->queued != at || s->ending || !f->in_table) {
 		if (f->queued == at)
 			f->queued = ESP_NEVER;
-		sim_flow_event_over(f);
+		f->events--;
+		sim_flow_check_free(f);
 		return;
 	}
 	f->queued = ESP_NEVER;
@@ -275,7 +270,8 @@ void sim_flow_event(struct sim_flow *f, u64 at)
 		timer_push(f, f->when);
 	}
 	f->refs--;
-	sim_flow_event_over(f);
+	f->events--;
+	sim_flow_check_free(f);
 }
 
 static struct sim_member **member_head(const struct sim *s, u64 cookie, u64 nonce)

@@ -41,7 +41,8 @@ static void exchange(u32 opid, u32 n, u64 len, u64 patience)
 	for (k = 0; k < 2; k++) {
 		for (i = 0; i < n; i++) {
 			op[i] = (struct home_op){ GOAL_OP_SEND, !k, i, 0, len };
-			op[n + i] = (struct home_op){ GOAL_OP_RECV, !k, i, (i + 1) * ((len + 7) & ~7ull), len };
+			op[n + i] = (struct home_op){ GOAL_OP_RECV, !k, i,
+						      (i + 1) * ((len + 7) & ~7ull), len };
 		}
 		r[k] = home_start(home.node[k], opid, op, 2 * n);
 	}
@@ -59,7 +60,8 @@ static void exchange(u32 opid, u32 n, u64 len, u64 patience)
 				u64 j;
 
 				for (j = 0; j + 4 <= len; j += 4) {
-					u32 want = (u32)(j * 2654435761u) ^ (u32)!k << 24 ^ opid, is;
+					u32 want = (u32)(j * 2654435761u) ^ (u32)!k << 24 ^ opid,
+					    is;
 
 					memcpy(&is, r[k]->buf + at + j, 4);
 					assert_int_equal(is, want);
@@ -102,7 +104,8 @@ static void not_ready(void **state)
 {
 	struct home_op s = { GOAL_OP_SEND, 1, 0, 0, 100 }, l = { GOAL_OP_SEND, 1, 1, 0, 100000 };
 	struct home_op both[2] = { s, l };
-	struct home_op recv[2] = { { GOAL_OP_RECV, 0, 0, 0, 100 }, { GOAL_OP_RECV, 0, 1, 1000, 100000 } };
+	struct home_op recv[2] = { { GOAL_OP_RECV, 0, 0, 0, 100 },
+				   { GOAL_OP_RECV, 0, 1, 1000, 100000 } };
 	struct esp_params p = params();
 	struct home_run *a, *b;
 
@@ -146,7 +149,11 @@ static int mess(u32 from, u32 to, const u8 *bytes, u32 len)
 	(void)to;
 	(void)bytes;
 	(void)len;
-	return r == 0 ? HOME_DROP : r == 1 ? HOME_TWICE : r < 4 ? HOME_LATE : r == 4 ? HOME_FLIP : HOME_PASS;
+	return r == 0   ? HOME_DROP
+	       : r == 1 ? HOME_TWICE
+	       : r < 4  ? HOME_LATE
+	       : r == 4 ? HOME_FLIP
+			: HOME_PASS;
 }
 
 static void hostile(void **state)
@@ -196,9 +203,9 @@ static void single_credit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes),	 cmocka_unit_test(many_in_one),
-		cmocka_unit_test(not_ready),	 cmocka_unit_test(random_loss),
-		cmocka_unit_test(hostile),	 cmocka_unit_test(single_credit),
+		cmocka_unit_test(sizes),     cmocka_unit_test(many_in_one),
+		cmocka_unit_test(not_ready), cmocka_unit_test(random_loss),
+		cmocka_unit_test(hostile),   cmocka_unit_test(single_credit),
 	};
 
 	(void)check;

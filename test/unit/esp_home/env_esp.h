@@ -62,6 +62,7 @@ int env_place(struct esp_rx *rx, struct esp_run *r, u32 op, u64 off, void *frame
 	      u32 len);
 int env_unpack(struct esp_rx *rx, struct esp_run *r, u32 op);
 void env_sent(struct esp_msg *m, s32 status);
+void env_run_cancel(struct esp_run *r, s32 status, u32 rank);
 void env_member_failed(struct esp_member *m);
 void env_timer(struct esp_flow *f, u64 when);
 struct esp_batch *env_batch(struct esp_node *n);

@@ -19,7 +19,8 @@ struct msg {
 	struct esp_msg m; /* first */
 	struct home_run *run;
 	u32 op;
-	bool eager;
+	bool eager, cancelled;
+	struct esp_link link; /* home_run.msgs */
 	u8 copy[];
 };
 
@@ -465,6 +466,9 @@ int env_send(struct core_run *r, u32 op)
 		memcpy(m->copy, hr->buf + o->src_off, o->len);
 	else
 		hr->refs++;
+	esp_link_init(&m->link);
+	if (!eager)
+		esp_append(&hr->msgs, &m->link);
 	hn->msgs++;
 	rc = esp_send(&hn->n, &m->m, &home.peer[o->peer], home.now);
 	assert(!rc);
@@ -478,6 +482,7 @@ void env_sent(struct esp_msg *em, s32 status)
 	assert(!locked);
 	m->run->node->msgs--;
 	if (!m->eager) {
+		esp_unlink(&m->link);
 		core_op_done(&m->run->run, m->op, status);
 		m->run->refs--;
 	}
@@ -527,18 +532,39 @@ void env_run_done(struct core_run *r)
 		esp_run_abort(&hr->erun, r->status, r->err_peer, home.now);
 }
 
+void env_run_cancel(struct esp_run *r, s32 status, u32 rank)
+{
+	struct home_run *hr = erun_of(r);
+	struct esp_link *l;
+	struct msg *m;
+
+	assert(!locked);
+	core_cancel(r->run, status, rank);
+	do { /* each may end at once */
+		for (l = hr->msgs.next; l != &hr->msgs; l = l->next) {
+			m = esp_entry(l, struct msg, link);
+			if (!m->cancelled)
+				break;
+		}
+		if (l != &hr->msgs) {
+			m->cancelled = true;
+			esp_send_cancel(&m->m, home.now);
+		}
+	} while (l != &hr->msgs);
+	esp_run_cancelled(r, home.now);
+}
+
 void env_member_failed(struct esp_member *m)
 {
 	struct esp_run *r = NULL;
 
 	assert(!locked);
-	while ((r = env_run_next(m, r)) != NULL) {
-		core_cancel(r->run, m->failed, m->failed_rank);
-		esp_run_cancelled(r, home.now);
-	}
+	while ((r = env_run_next(m, r)) != NULL)
+		env_run_cancel(r, m->failed, m->failed_rank);
 }
 
-static void write_at(struct esp_rx *rx, struct home_run *hr, u32 op, u64 off, const u8 *from, u32 len)
+static void write_at(struct esp_rx *rx, struct home_run *hr, u32 op, u64 off, const u8 *from,
+		     u32 len)
 {
 	if (hr)
 		memcpy(hr->buf + hr->sched.op[op].dst_off + off, from, len);
@@ -665,6 +691,7 @@ struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op
 	hr->run.buf[0].nseg = 1;
 	hr->run.buf[0].len = HOME_BUF;
 	hr->node = hn;
+	esp_link_init(&hr->msgs);
 	hr->erun.run = &hr->run;
 	hr->erun.m = &hn->m;
 	hr->erun.opid = opid;
@@ -770,7 +797,8 @@ static void step_to(u64 limit)
 		if (l->at < at)
 			at = l->at;
 	for (i = 0; i < home.nnodes; i++)
-		for (hf = home.node[i] ? home.node[i]->flows : NULL; hf; hf = hf->next)
+		for (hf = home.node[i] && home.node[i]->alive ? home.node[i]->flows : NULL; hf;
+		     hf = hf->next)
 			if (hf->timer <= at) {
 				at = hf->timer;
 				next = hf;
@@ -858,10 +886,8 @@ static void free_node(struct home_node *hn)
 	while (hn->runs) {
 		struct home_run *r = hn->runs;
 
-		if (!r->over) {
-			core_cancel(&r->run, -ESHUTDOWN, 0);
-			esp_run_cancelled(&r->erun, home.now);
-		}
+		if (!r->over)
+			env_run_cancel(&r->erun, -ESHUTDOWN, 0);
 		assert(r->over);
 		assert(r->refs == 0);
 		hn->runs = r->next;
@@ -917,19 +943,22 @@ void home_dump(void)
 			struct esp_flow *f = &hf->f;
 
 			fprintf(stderr,
-				"node %u flow state %u msgs %u queues %d parked %d rx %d refused %u waits %u timer %lld pause %lld spare %d\n",
-				i, f->state, f->nmsgs, esp_linked(&f->queues), esp_linked(&f->parked),
-				esp_linked(&f->rx), f->nrefused, f->nwaits,
-				(long long)(hf->timer - home.now), (long long)(f->pause_at - home.now),
-				f->spare_used);
+				"node %u flow state %u msgs %u queues %d parked %d rx %d refused "
+				"%u waits %u timer %lld pause %lld spare %d\n",
+				i, f->state, f->nmsgs, esp_linked(&f->queues),
+				esp_linked(&f->parked), esp_linked(&f->rx), f->nrefused, f->nwaits,
+				(long long)(hf->timer - home.now),
+				(long long)(f->pause_at - home.now), f->spare_used);
 			for (struct esp_link *l = f->msgs.next; l != &f->msgs; l = l->next) {
 				struct esp_msg *m = esp_entry(l, struct esp_msg, all);
 
 				fprintf(stderr,
-					"  msg mid %u len %llu next %llu granted %llu acked %llu state %u lost %d items %d again %llu-%llu head %d\n",
-					m->mid, (unsigned long long)m->len, (unsigned long long)m->next,
-					(unsigned long long)m->granted, (unsigned long long)m->acked,
-					m->state, esp_linked(&m->lost), esp_linked(&m->items),
+					"  msg mid %u len %llu next %llu granted %llu acked %llu "
+					"state %u lost %d items %d again %llu-%llu head %d\n",
+					m->mid, (unsigned long long)m->len,
+					(unsigned long long)m->next, (unsigned long long)m->granted,
+					(unsigned long long)m->acked, m->state,
+					esp_linked(&m->lost), esp_linked(&m->items),
 					(unsigned long long)m->again.from,
 					(unsigned long long)m->again.to, m->head);
 			}
@@ -937,22 +966,27 @@ void home_dump(void)
 				struct esp_rx *x = esp_entry(l, struct esp_rx, of_flow);
 
 				fprintf(stderr,
-					"  rx mid %u total %llu here %llu granted %llu state %u busy %u ranges %u p_state %u p_granted %llu p_here %llu stalled %d\n",
-					x->mid, (unsigned long long)x->total, (unsigned long long)x->here,
-					(unsigned long long)x->granted, x->state, x->busy, x->nrange,
-					x->p_state, (unsigned long long)x->p_granted,
+					"  rx mid %u total %llu here %llu granted %llu state %u "
+					"busy %u ranges %u p_state %u p_granted %llu p_here %llu "
+					"stalled %d\n",
+					x->mid, (unsigned long long)x->total,
+					(unsigned long long)x->here, (unsigned long long)x->granted,
+					x->state, x->busy, x->nrange, x->p_state,
+					(unsigned long long)x->p_granted,
 					(unsigned long long)x->p_here, x->p_stalled);
 			}
 			for (k = 0; k < HOME_RAILS; k++)
-				fprintf(stderr, "  path %u state %u sent %u inflight %u window %u mtu %u backoff %u srtt %llu\n", k,
-					f->path[k].state, f->path[k].nsent, f->path[k].inflight,
+				fprintf(stderr,
+					"  path %u state %u sent %u inflight %u window %u mtu %u "
+					"backoff %u srtt %llu\n",
+					k, f->path[k].state, f->path[k].nsent, f->path[k].inflight,
 					f->path[k].window, f->path[k].mtu, f->path[k].backoff,
 					(unsigned long long)f->path[k].srtt);
 		}
 		for (r = hn->runs; r; r = r->next)
 			if (!r->over)
-				fprintf(stderr, "  run %u undone %u busy %u refs %d\n", r->erun.opid,
-					r->run.undone, r->run.busy, r->refs);
+				fprintf(stderr, "  run %u undone %u busy %u refs %d\n",
+					r->erun.opid, r->run.undone, r->run.busy, r->refs);
 		for (k = 0; k < ESP_COUNTERS; k++)
 			if (hn->count[k])
 				fprintf(stderr, " %s=%llu", esp_count_name(k),

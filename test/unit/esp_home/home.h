@@ -30,6 +30,7 @@ struct home_run {
 	struct core_sched sched;
 	struct home_node *node;
 	struct home_run *next;
+	struct esp_link msgs; /* long ones under way */
 	void *bytes, *arrays;
 	u8 *buf;
 	struct core_segment seg;
@@ -55,7 +56,13 @@ struct home_node {
 };
 
 /* What the network does with a frame; 0: delivers. */
-enum { HOME_PASS = 0, HOME_DROP, HOME_TWICE, HOME_LATE, HOME_FLIP };
+enum {
+	HOME_PASS = 0,
+	HOME_DROP,
+	HOME_TWICE,
+	HOME_LATE,
+	HOME_FLIP
+};
 
 struct home {
 	u64 now;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Nodes and endpoints: how they come to life, die and come back. */
+#include "inside.h"
+
+/* @same: the machine did not restart, only its service did; it keeps its name. */
+void sim_boot(struct sim_node *n, bool same)
+{
+	struct sim *s = n->s;
+	u32 i;
+
+	for (i = 0; i < ESP_POOLS; i++)
+		if (n->pool_used[i])
+			sim_fail(s, "node %u starts again with %u objects of pool %u in use", n->index,
+				 n->pool_used[i], i);
+	if (!same)
+		for (i = 0; i < 16; i++)
+			n->me.node[i] = (u8)sim_u64(&s->secrets);
+	for (i = 0; i < 2; i++)
+		n->prf_key[i] = sim_u64(&s->secrets);
+	esp_node_init(&n->n, n->me.node, &s->p);
+	memset(n->batch, 0, sizeof(n->batch));
+	memset(n->me.addr, 0, sizeof(n->me.addr));
+	n->alive = true;
+	for (i = 0; i < s->c.rails; i++) {
+		struct sim_rail *r = &n->rail[i];
+
+		r->r.node = &n->n;
+		sim_address(&r->r.addr, n->index, i);
+		n->me.addr[i] = r->r.addr;
+		r->r.speed = s->c.rate;
+		r->first = NULL;
+		r->last = &r->first;
+		r->draining = false;
+		r->present = true;
+		r->cut = false;
+		r->hole = 0;
+		esp_rail_up(&r->r, (u8)i, (u16)s->c.mtu, s->now);
+	}
+	for (i = 0; i < s->c.ranks_per_node; i++) {
+		struct sim_ep *e = &s->ep[n->index * s->c.ranks_per_node + i];
+
+		if (e->rooms || e->room_used)
+			sim_fail(s, "endpoint %u of node %u starts again with %u messages in its memory",
+				 i, n->index, e->rooms);
+		e->e.node = &n->n;
+		e->e.cookie = sim_u64(&s->secrets);
+		e->node = n;
+		e->alive = true;
+	}
+}
+
+void sim_ep_kill(struct sim_ep *e, bool clean)
+{
+	struct sim *s = e->node->s;
+	struct sim_member *m, *next;
+
+	if (!e->alive)
+		return;
+	esp_ep_close(&e->e, clean, s->now);
+	e->alive = false;
+	for (m = e->node->members; m; m = next) {
+		next = m->next;
+		if (m->ep != e)
+			continue;
+		m->g->dead |= !clean;
+		sim_member_leave(m);
+	}
+}
+
+static void kill_flows(struct sim_node *n)
+{
+	while (n->flows) {
+		struct sim_flow *f = n->flows;
+
+		f->refs++;
+		esp_flow_kill(&f->f, n->s->now);
+		f->refs--;
+		sim_flow_check_free(f);
+	}
+}
+
+void sim_node_kill(struct sim_node *n)
+{
+	struct sim *s = n->s;
+	u32 i;
+
+	if (!n->alive)
+		return;
+	n->alive = false; /* nothing gets out any more */
+	for (i = 0; i < s->c.ranks_per_node; i++)
+		sim_ep_kill(&s->ep[n->index * s->c.ranks_per_node + i], false);
+	for (i = 0; i < s->c.rails; i++)
+		esp_rail_down(&n->rail[i].r, s->now);
+	kill_flows(n);
+}
+
+/* The node forgets a flow and everything in it, as if its service had been restarted. */
+void sim_flow_forget(struct sim_node *n)
+{
+	struct sim_flow *f = n->flows;
+	u32 k = 0;
+
+	for (; f; f = f->next)
+		k++;
+	if (!k)
+		return;
+	k = (u32)sim_below(&n->s->random, k);
+	for (f = n->flows; k--; f = f->next)
+		;
+	f->refs++;
+	esp_flow_kill(&f->f, n->s->now);
+	f->refs--;
+	sim_flow_check_free(f);
+}
