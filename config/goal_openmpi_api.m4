@@ -11,13 +11,13 @@ AC_DEFUN([GOAL_MPI_PREPROC], [
 	AS_IF([test $goal_ok = yes], [$2], [$3])
 ])
 
-# GOAL_MPI_HEADER(header)
+# GOAL_MPI_HEADER(header, [what to do])
 AC_DEFUN([GOAL_MPI_HEADER], [
 	AC_MSG_CHECKING([for Open MPI's internal header $1])
 	GOAL_MPI_PREPROC([[#include "ompi_config.h"
 #include "$1"]], [AC_MSG_RESULT([yes])], [
 		AC_MSG_RESULT([no])
-		AC_MSG_ERROR([this Open MPI ($MPICC, version ${goal_ompi_version:-unknown}) lacks the internal header $1: install libopenmpi-dev, or an Open MPI configured with --with-devel-headers, or configure with --without-openmpi])
+		AC_MSG_ERROR([this Open MPI ($MPICC, version ${goal_ompi_version:-unknown}) lacks the header $1: m4_default([$2], [install libopenmpi-dev, or an Open MPI configured with --with-devel-headers, or configure with --without-openmpi])])
 	])
 ])
 
@@ -30,6 +30,19 @@ AC_DEFUN([GOAL_OPENMPI_API], [
 	AS_IF([test "x$MPICC" != x], [
 		goal_standin=$OMPI_STANDIN_CPPFLAGS
 		OMPI_STANDIN_CPPFLAGS="-idirafter $srcdir/ompi-mca-coll-goal/standin"
+		# From 5.0 on, internal headers lead to PMIx's, the first one below already.
+		AS_CASE([$goal_ompi_version], [5.*], [
+			PKG_CHECK_MODULES([PMIX], [pmix],
+				[for goal_flag in $PMIX_CFLAGS; do
+					AS_CASE([$goal_flag],
+						[-I*], [MPI_CPPFLAGS="$MPI_CPPFLAGS -isystem ${goal_flag@%:@-I}"],
+						[MPI_CPPFLAGS="$MPI_CPPFLAGS $goal_flag"])
+				 done],
+				[AC_MSG_WARN([pkg-config does not know pmix: taking it that its headers are in the compiler's own folders])])
+			GOAL_MPI_HEADER([pmix.h], [install libpmix-dev, whose header pmix.h Open MPI's internal ones include])
+			GOAL_MPI_HEADER([opal/mca/pmix/pmix-internal.h])
+		])
+
 		GOAL_MPI_HEADER([ompi/mca/coll/coll.h])
 		GOAL_MPI_HEADER([ompi/mca/coll/base/coll_base_util.h])
 		GOAL_MPI_HEADER([ompi/mca/pml/pml.h])

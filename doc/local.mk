@@ -2,6 +2,7 @@
 # What is installed beside the man pages, and what only comes with the sources.
 
 dist_man_MANS += \
+	%D%/man/coll_goal.7 \
 	%D%/man/goal.1 \
 	%D%/man/goal_barrier.3 \
 	%D%/man/goal_coll_name.3 \
@@ -12,6 +13,7 @@ dist_man_MANS += \
 	%D%/man/goal_group_create.3 \
 	%D%/man/goal_load.3 \
 	%D%/man/goal_neighbor_alltoall.3 \
+	%D%/man/goal_reduce_local.3 \
 	%D%/man/goal_requires.3 \
 	%D%/man/goal_send.3 \
 	%D%/man/goal_start.3 \
@@ -41,5 +43,6 @@ uninstall-man-links:
 .PHONY: install-man-links uninstall-man-links
 
 EXTRA_DIST += \
+	%D%/coverage.md \
 	%D%/local.mk \
 	%D%/man/links

@@ -70,16 +70,16 @@ struct coll_goal_component {
 	bool deferred;   /* a progress thread ends runs, and may not call Open MPI */
 	bool registered; /* our callback with opal_progress */
 	bool wait_known; /* the engine was told about cores (wait.c) */
-	opal_free_list_t requests;
 	opal_mutex_t lock;
 	volatile int32_t work;              /* what the progress callback has to look after */
 	struct coll_goal_vote *votes;       /* under way */
 	struct coll_goal_grave *graves;     /* groups and plans the engine was still busy with */
+	struct coll_goal_request *requests; /* for reuse */
 	struct coll_goal_request *finished; /* ended by the progress thread */
 	struct coll_goal_module *modules;   /* that have a group; for fault tolerance */
 };
 
-OMPI_MODULE_DECLSPEC extern struct coll_goal_component mca_coll_goal_component;
+extern __attribute__((visibility("default"))) struct coll_goal_component mca_coll_goal_component;
 
 /*
  * What a plan depends on, and nothing else: two calls with equal keys on one communicator run
@@ -324,6 +324,8 @@ void coll_goal_vote_drop(struct coll_goal_module *m);
 /* progress.c */
 int coll_goal_progress(void);
 void coll_goal_progress_need(void);
+/* Open MPI's other progress, while a blocking call waits. */
+void coll_goal_idle(void);
 
 /* stream.c: what names a run of @c with @ntags tags. 0 or an MPI error. */
 #define COLL_GOAL_STREAM_TAGS 1024
@@ -391,7 +393,6 @@ int coll_goal_nonblocking(struct coll_goal_module *m, struct coll_goal_call *cal
 			  ompi_request_t **request);
 int coll_goal_persistent(struct coll_goal_module *m, struct coll_goal_call *call,
 			 ompi_request_t **request);
-int coll_goal_requests_init(void);
 void coll_goal_requests_fini(void);
 /* The vote of @m is over: start what waited for it. */
 void coll_goal_queue_start(struct coll_goal_module *m);

@@ -109,15 +109,13 @@ static int component_open(void)
 	c->work = 0;
 	c->votes = NULL;
 	c->graves = NULL;
+	c->requests = NULL;
 	c->finished = NULL;
 	c->modules = NULL;
 	OBJ_CONSTRUCT(&c->lock, opal_mutex_t);
-	rc = coll_goal_requests_init();
-	if (rc != OMPI_SUCCESS)
-		goto destruct_lock;
 	rc = engine_open();
 	if (rc != OMPI_SUCCESS)
-		goto fini_requests;
+		goto destruct_lock;
 	rc = coll_goal_modex_publish();
 	if (rc != OMPI_SUCCESS)
 		goto close_engine;
@@ -126,8 +124,6 @@ static int component_open(void)
 close_engine:
 	(void)goal_engine_close(c->engine);
 	c->engine = NULL;
-fini_requests:
-	coll_goal_requests_fini();
 destruct_lock:
 	OBJ_DESTRUCT(&c->lock);
 	opal_output_close(c->output);

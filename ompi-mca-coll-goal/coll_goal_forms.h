@@ -19,9 +19,10 @@ static inline bool coll_goal_declines(const struct coll_goal_module *m, enum goa
 {
 	if (coll_goal_likely(!(m->declined & 1u << coll)))
 		return false;
-	coll_goal_lock();
-	mca_coll_goal_component.stats.declined++;
-	coll_goal_unlock();
+	coll_goal_count(&mca_coll_goal_component.stats.declined);
+	opal_output_verbose(3, mca_coll_goal_component.output,
+			    "coll:goal: %s: %s goes to another component", m->comm->c_name,
+			    goal_coll_name(coll));
 	return true;
 }
 

@@ -153,6 +153,9 @@ uint32_t coll_goal_op_codes(ompi_op_t *op, ompi_datatype_t *type, uint32_t *dtyp
 	if (!ompi_op_is_intrinsic(op) || !ompi_datatype_is_predefined(type))
 		return 0;
 	base = ompi_op_ddt_map[type->id];
+	/* Open MPI's own table takes MPI_Offset, which is signed, for unsigned. */
+	if (type == MPI_OFFSET)
+		base = OMPI_OP_BASE_TYPE_INT64_T;
 	if (base < 0 || !dtype_of[base] || !engine_can(dtype_of[base], rop_of(op)))
 		return 0;
 	/* Where Open MPI was built with other sizes, the table above does not hold. */

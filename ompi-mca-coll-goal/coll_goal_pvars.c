@@ -49,8 +49,7 @@ static unsigned long long read_counter(enum counter which)
 	case BUILDS:
 		return c->stats.builds;
 	case ALLOCS:
-		/* Requests come in lots of eight from a free list that counts the requests. */
-		return c->stats.allocs + engine.allocs + c->requests.fl_num_allocated;
+		return c->stats.allocs + engine.allocs;
 	case CACHE_HITS:
 		return c->stats.hits;
 	case DECLINED:

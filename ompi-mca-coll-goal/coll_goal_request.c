@@ -22,19 +22,34 @@ static void request_construct(struct coll_goal_request *r)
 
 OBJ_CLASS_INSTANCE(coll_goal_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
 
-int coll_goal_requests_init(void)
+/*
+ * Requests are kept for reuse in a list of our own: opal's free list wants 16-byte atomics when
+ * there are threads, for which a component would have to be compiled as Open MPI was.
+ */
+static struct coll_goal_request *request_get(void)
 {
-	opal_free_list_t *list = &mca_coll_goal_component.requests;
+	struct coll_goal_component *c = &mca_coll_goal_component;
+	struct coll_goal_request *r;
 
-	OBJ_CONSTRUCT(list, opal_free_list_t);
-	return opal_free_list_init(list, sizeof(struct coll_goal_request), opal_cache_line_size,
-				   OBJ_CLASS(coll_goal_request_t), 0, 0, 0, -1, 8, NULL, 0, NULL,
-				   NULL, NULL);
+	coll_goal_lock();
+	r = c->requests;
+	if (coll_goal_likely(r != NULL))
+		c->requests = r->next;
+	coll_goal_unlock();
+	if (coll_goal_likely(r != NULL))
+		return r;
+	coll_goal_count(&c->stats.allocs);
+	return OBJ_NEW(coll_goal_request_t);
 }
 
 void coll_goal_requests_fini(void)
 {
-	OBJ_DESTRUCT(&mca_coll_goal_component.requests);
+	struct coll_goal_request *r;
+
+	while ((r = mca_coll_goal_component.requests)) {
+		mca_coll_goal_component.requests = r->next;
+		OBJ_RELEASE(r);
+	}
 }
 
 /* Drop what the call holds: for good, so never between two starts of a persistent request. */
@@ -61,7 +76,10 @@ static void recycle(struct coll_goal_request *r)
 	ompi_request_t *base = &r->super.super;
 
 	OMPI_REQUEST_FINI(base);
-	opal_free_list_return(&mca_coll_goal_component.requests, &base->super);
+	coll_goal_lock();
+	r->next = mca_coll_goal_component.requests;
+	mca_coll_goal_component.requests = r;
+	coll_goal_unlock();
 }
 
 static int request_free(ompi_request_t **handle)
@@ -311,7 +329,7 @@ static int request_new(struct coll_goal_module *m, struct coll_goal_call *c, boo
 		rc = coll_goal_name(m, c, plan->ntags, persistent, &ident);
 	if (coll_goal_unlikely(rc))
 		return coll_goal_call_drop(c, rc);
-	r = (struct coll_goal_request *)opal_free_list_get(&mca_coll_goal_component.requests);
+	r = request_get();
 	if (coll_goal_unlikely(!r))
 		return coll_goal_call_drop(c, OMPI_ERR_OUT_OF_RESOURCE);
 	base = &r->super.super;

@@ -19,7 +19,7 @@ static int exec_packed(struct coll_goal_module *m, struct coll_goal_call *c,
 		rc = coll_goal_side_load(&c->side[GOAL_BUF_RECV]);
 	coll_goal_attr(&attr, &binding, c, ident);
 	if (!rc)
-		rc = goal_exec(m->group, plan->loaded, &attr, opal_progress);
+		rc = goal_exec(m->group, plan->loaded, &attr, coll_goal_idle);
 	if (!rc)
 		rc = coll_goal_side_store(&c->side[GOAL_BUF_RECV]);
 	coll_goal_side_release(&c->side[GOAL_BUF_SEND]);
@@ -48,6 +48,6 @@ int coll_goal_blocking(struct coll_goal_module *m, struct coll_goal_call *c)
 	if (coll_goal_unlikely(c->side[0].packed || c->side[1].packed))
 		return coll_goal_error(m, exec_packed(m, c, plan, &ident));
 	coll_goal_attr(&attr, &binding, c, &ident);
-	rc = goal_exec(m->group, plan->loaded, &attr, opal_progress);
+	rc = goal_exec(m->group, plan->loaded, &attr, coll_goal_idle);
 	return coll_goal_likely(!rc) ? OMPI_SUCCESS : coll_goal_error(m, rc);
 }

@@ -80,4 +80,8 @@ endif
 
 EXTRA_DIST += \
 	%D%/help-mpi-coll-goal.txt \
-	%D%/local.mk
+	%D%/local.mk \
+	%D%/standin/ompi/mpi/fortran/base/fint_2_int.h \
+	%D%/standin/opal/mca/threads/pthreads/threads_pthreads_mutex.h \
+	%D%/standin/opal/mca/threads/pthreads/threads_pthreads_threads.h \
+	%D%/standin/opal/mca/threads/pthreads/threads_pthreads_tsd.h

@@ -138,7 +138,7 @@ static void linger(struct goal_engine *e)
 	u64 check = 0;
 
 	while (!host_peers_drained(e) && host_now() < end) {
-		host_poll(e);
+		host_poll(e, NULL);
 		host_pending(e);
 		if (host_now() >= check) {
 			host_peers_check(e);

@@ -49,6 +49,7 @@ struct host_rx {
 	struct shm_slot *next; /* the slot that is read next */
 	u32 lap;               /* its stamp, once it is written */
 	u32 head;              /* slots read, free running */
+	u32 published;         /* how many of them the producer knows of */
 	u32 data_head;         /* payload bytes read, free running */
 	u32 msgs, bytes;       /* eager messages given up, and their bytes */
 	u32 held;              /* messages of it that are kept in memory */
@@ -356,7 +357,7 @@ bool host_peers_drained(struct goal_engine *e);
 void host_peers_free(struct goal_engine *e, bool forked);
 
 /* progress.c: take what has arrived. The lock is held. Number of events. */
-u32 host_poll(struct goal_engine *e);
+u32 host_poll(struct goal_engine *e, const struct goal_run *until);
 /* Everything that goal_engine_progress() does; the lock is not held. */
 u32 host_progress(struct goal_engine *e);
 /* Call after each entry of the core that may have failed @r. */

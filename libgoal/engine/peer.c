@@ -267,7 +267,7 @@ static void bury(struct goal_engine *e, struct host_peer *p)
 
 	/* What it sent before it went counts. */
 	while (p->rx != HOST_NO_RX && !host_rx_empty(&e->rx[p->rx]))
-		if (!host_poll(e))
+		if (!host_poll(e, NULL))
 			break;
 	p->dead = true;
 	p->room = 0;

@@ -271,12 +271,32 @@ static bool take_other(struct goal_engine *e, struct host_rx *rx, const struct s
 	}
 }
 
-/* Mailbox @rx has something. Number of slots taken. */
-static u32 take(struct goal_engine *e, struct host_rx *rx)
+/* Tell the producer how far we are. */
+static inline void publish(struct host_rx *rx)
+{
+	struct shm_taken *t = &rx->box->taken;
+
+	__atomic_store_n(&t->data, rx->data_head, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->bytes, rx->bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->msgs, rx->msgs, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->slots, rx->head, __ATOMIC_RELEASE);
+	rx->published = rx->head;
+}
+
+static inline bool has_next(const struct host_rx *rx)
+{
+	return __atomic_load_n(&rx->next->stamp, __ATOMIC_ACQUIRE) == rx->lap;
+}
+
+/*
+ * Mailbox @rx has something. Number of slots taken. When @until is over what is left stays there:
+ * it is for runs to come, which take it from there with one copy.
+ */
+static u32 take(struct goal_engine *e, struct host_rx *rx, const struct goal_run *until)
 {
 	u32 mask = e->attr.ring_slots - 1;
-	struct shm_taken *t = &rx->box->taken;
 	u32 n = 0;
+	bool more = true;
 
 	do {
 		const struct shm_slot *s = rx->next;
@@ -292,16 +312,19 @@ static u32 take(struct goal_engine *e, struct host_rx *rx)
 		rx->head++;
 		rx->next = shm_slots(rx->box) + (rx->head & mask);
 		rx->lap += !(rx->head & mask);
-	} while (n < TAKE_MOST && __atomic_load_n(&rx->next->stamp, __ATOMIC_ACQUIRE) == rx->lap);
+		more = has_next(rx);
+	} while (more && n < TAKE_MOST && !(until && until->over));
 
-	__atomic_store_n(&t->data, rx->data_head, __ATOMIC_RELAXED);
-	__atomic_store_n(&t->bytes, rx->bytes, __ATOMIC_RELAXED);
-	__atomic_store_n(&t->msgs, rx->msgs, __ATOMIC_RELAXED);
-	__atomic_store_n(&t->slots, rx->head, __ATOMIC_RELEASE);
+	/*
+	 * A producer that waits for room looks at this line again and again: write to it now and
+	 * then, and when there is nothing more.
+	 */
+	if (!more || rx->head - rx->published > mask / 4)
+		publish(rx);
 	return n;
 }
 
-u32 host_poll(struct goal_engine *e)
+u32 host_poll(struct goal_engine *e, const struct goal_run *until)
 {
 	u32 i, n = 0;
 
@@ -310,8 +333,8 @@ u32 host_poll(struct goal_engine *e)
 	for (i = 0; i < e->nrx; i++) {
 		struct host_rx *rx = &e->rx[i];
 
-		if (__atomic_load_n(&rx->next->stamp, __ATOMIC_ACQUIRE) == rx->lap)
-			n += take(e, rx);
+		if (has_next(rx))
+			n += take(e, rx, until);
 	}
 	return n;
 }
@@ -324,7 +347,7 @@ u32 host_progress(struct goal_engine *e)
 
 	if (!host_trylock(e))
 		return 0;
-	n = host_poll(e);
+	n = host_poll(e, NULL);
 	if (unlikely(e->npending))
 		n += host_pending(e);
 	calls = e->ncalls && !e->dispatching;

@@ -276,7 +276,7 @@ int goal_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run
 		goto unlock;
 	launch(r);
 	for (i = 0; i < FIRST_POLLS && !over(r); i++)
-		host_poll(e);
+		host_poll(e, r);
 	wait = !over(r) || e->ncalls;
 	if (unlikely(wait)) {
 		host_unlock(e);

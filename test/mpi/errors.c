@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A message longer than its receiver expects: the call or request there ends once, with
- * MPI_ERR_TRUNCATE; nobody else is harmed, and the communicator goes on working. A shorter one is
- * no error where the root alone knows the counts.
+ * MPI_ERR_TRUNCATE; others may hear of it where they wait for that rank, nobody hangs, and the
+ * communicator goes on working. A shorter message is no error where counts are upper bounds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,9 @@ static int outcome(const struct call *c, enum form form)
 	if (form == PERSISTENT) {
 		MPI_OK(MPI_Test(&req, &flag, MPI_STATUS_IGNORE));
 		CHECK(flag, "an inactive request is not over");
-		MPI_OK(MPI_Request_free(&req));
+		/* Open MPI frees a request that ended with an error. */
+		if (req != MPI_REQUEST_NULL)
+			MPI_OK(MPI_Request_free(&req));
 	}
 	CHECK(req == MPI_REQUEST_NULL, "the request is still there");
 	return err;
@@ -107,8 +109,10 @@ static void truncated(enum coll coll, enum form form, int count)
 		CHECK(got[(coll == GATHERV || coll == ALLTOALLV ? displs[giver] : 0) + count / 2] ==
 			      0x5a5a5a5a,
 		      "written past the short receive");
-	} else {
-		CHECK(err == MPI_SUCCESS, "error %d at a rank that made no error", err);
+	} else if (err != MPI_SUCCESS) {
+		/* It may hear of it, where it waits for the victim; as no error of its own. */
+		CHECK(error_class(err) != MPI_ERR_TRUNCATE, "truncation at rank %d too",
+		      check_rank);
 	}
 	works();
 }

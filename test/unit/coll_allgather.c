@@ -166,6 +166,24 @@ static void allgather__bruck_operations(void **state)
 	}
 }
 
+/* A rank whose blocks are all empty may not be called: nobody must wait for it. */
+static void allgatherv__nothing(void **state)
+{
+	uint64_t bytes[4] = { 0 }, off[4] = { 0 };
+	struct goal_blocks blocks = { bytes, off };
+	struct goal_comm c = { .rank = 1, .size = 4 };
+	struct goal_graph *g;
+
+	(void)state;
+	assert_int_equal(goal_allgatherv(&c, GOAL_ALG_AUTO, 0, &blocks, false, &g), 1);
+	assert_int_equal(goal_graph_ops(g), 1);
+	goal_graph_free(g);
+	bytes[3] = 1; /* now the empty ones are sent too */
+	assert_int_equal(goal_allgatherv(&c, GOAL_ALG_AUTO, 0, &blocks, false, &g), 1);
+	assert_int_equal(goal_graph_ops(g), 6);
+	goal_graph_free(g);
+}
+
 static void allgather__bad(void **state)
 {
 	uint64_t bytes[4] = { 4, 4, 4, 4 }, off[4] = { 0, 4, 8, 12 };
@@ -197,6 +215,7 @@ int main(void)
 		cmocka_unit_test(allgather__recursive_doubling),
 		cmocka_unit_test(allgatherv__linear),
 		cmocka_unit_test(allgather__bruck_operations),
+		cmocka_unit_test(allgatherv__nothing),
 		cmocka_unit_test(allgather__bad),
 	};
 
