@@ -33,8 +33,8 @@ static void check_path(struct sim *s, const struct esp_flow *f, const struct esp
 	if (n != p->nsent || bytes != p->inflight)
 		sim_fail(s, "path %u counts %u frames of %u bytes in flight, and has %u of %llu",
 			 p->id, p->nsent, p->inflight, n, (unsigned long long)bytes);
-	if (n > ESP_PN_SPAN || (n && p->pn - esp_entry(p->sent.next, struct esp_sent, link)->pn >
-					     ESP_PN_SPAN))
+	if (n > ESP_PN_SPAN ||
+	    (n && p->pn - esp_entry(p->sent.next, struct esp_sent, link)->pn > ESP_PN_SPAN))
 		sim_fail(s, "path %u has %u numbers open", p->id, n);
 	if (p->window > (u64)f->node->p.window_max * ESP_MTU_MAX)
 		sim_fail(s, "path %u: window of %u", p->id, p->window);
@@ -69,8 +69,9 @@ static void check_flow(struct sim *s, const struct sim_flow *sf)
 		n++;
 		if (m->next > m->len || m->acked > m->len || m->granted > m->len ||
 		    m->acked > m->next)
-			sim_fail(s, "message %u of %llu bytes: sent up to %llu, granted %llu, %llu "
-				    "acknowledged",
+			sim_fail(s,
+				 "message %u of %llu bytes: sent up to %llu, granted %llu, %llu "
+				 "acknowledged",
 				 m->mid, (unsigned long long)m->len, (unsigned long long)m->next,
 				 (unsigned long long)m->granted, (unsigned long long)m->acked);
 	}
@@ -103,7 +104,8 @@ static void check_node(struct sim *s, const struct sim_node *n)
 			 (unsigned long long)p->out, (unsigned long long)p->limit);
 	for (i = 0; s->c.pool[0] && i < ESP_POOLS; i++)
 		if (n->pool_used[i] > s->c.pool[i])
-			sim_fail(s, "node %u has %u objects of pool %u", n->index, n->pool_used[i], i);
+			sim_fail(s, "node %u has %u objects of pool %u", n->index, n->pool_used[i],
+				 i);
 }
 
 void sim_check_touched(struct sim *s)

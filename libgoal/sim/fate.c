@@ -198,9 +198,9 @@ static void death(struct sim *s)
 	if (sim_chance(&s->random, 32768)) {
 		sim_node_kill(&s->node[i]);
 	} else {
-		sim_ep_kill(&s->ep[i * s->c.ranks_per_node +
-				   sim_below(&s->random, s->c.ranks_per_node)],
-			    false);
+		sim_ep_kill(
+			&s->ep[i * s->c.ranks_per_node + sim_below(&s->random, s->c.ranks_per_node)],
+			false);
 	}
 	if (a->restart_after)
 		plan(s, SIM_DEED_RESTART, a->restart_after + a->slow_max, i, 0);

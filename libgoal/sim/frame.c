@@ -77,9 +77,10 @@ struct esp_out *env_out_get(struct esp_rail *er)
 	struct sim_rail *r = (struct sim_rail *)er;
 	struct sim *s = sim_node_of(er->node)->s;
 
-	if (sim_denied(s) || (s->c.tx_queue && !s->ending && r->tx_free > s->now * 1000 &&
-			      r->tx_free - s->now * 1000 >
-				      (u64)s->c.tx_queue * s->ps_byte * (er->mtu + SIM_ETH + SIM_ETH_WIRE)))
+	if (sim_denied(s) ||
+	    (s->c.tx_queue && !s->ending && r->tx_free > s->now * 1000 &&
+	     r->tx_free - s->now * 1000 >
+		     (u64)s->c.tx_queue * s->ps_byte * (er->mtu + SIM_ETH + SIM_ETH_WIRE)))
 		return NULL;
 	return &sim_frame_get(s)->out;
 }
@@ -126,8 +127,8 @@ void env_out(struct esp_rail *er, struct esp_out *o)
 		at += o->piece[i].len;
 	}
 	if (at != o->total_len || at > er->mtu)
-		sim_fail(n->s, "node %u made a frame of %u bytes, said %u, with an MTU of %u", n->index,
-			 at, o->total_len, er->mtu);
+		sim_fail(n->s, "node %u made a frame of %u bytes, said %u, with an MTU of %u",
+			 n->index, at, o->total_len, er->mtu);
 	fr->next = NULL;
 	fr->len = at;
 	fr->src = n->index;

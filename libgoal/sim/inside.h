@@ -40,16 +40,16 @@ struct sim_frame {
 	u32 len;      /* bytes on the wire behind the Ethernet header, padding included */
 	u16 refs;
 	u8 rail, hop;
-	bool forged;  /* no node has sent it */
-	u8 *bytes;    /* out.hdr, and on */
+	bool forged;        /* no node has sent it */
+	u8 *bytes;          /* out.hdr, and on */
 	struct esp_out out; /* last: its header is the first part of the bytes */
 };
 
 struct sim_flow {
 	struct esp_flow f; /* first */
 	struct sim *s;
-	struct sim_flow *next, *prev;         /* of the node, by serial */
-	struct sim_flow *by_cid, *by_peer;    /* next of the same head */
+	struct sim_flow *next, *prev;      /* of the node, by serial */
+	struct sim_flow *by_cid, *by_peer; /* next of the same head */
 	struct sim_flow *touched_next;
 	u64 serial;
 	u64 when;   /* the timer's last word */
@@ -60,9 +60,9 @@ struct sim_flow {
 };
 
 struct sim_rail {
-	struct esp_rail r; /* first */
-	u64 tx_free;       /* ps: when the link to the switch is free */
-	u64 port_free;     /* ps: when the switch's link to us is free */
+	struct esp_rail r;               /* first */
+	u64 tx_free;                     /* ps: when the link to the switch is free */
+	u64 port_free;                   /* ps: when the switch's link to us is free */
 	struct sim_frame *first, **last; /* queued by env_out() */
 	bool draining;
 	bool present, cut; /* cut: the cable is out, and nobody was told */
@@ -125,7 +125,7 @@ struct sim_local {
 struct sim_msg {
 	struct esp_msg m; /* first */
 	struct sim *s;
-	struct sim_run *run; /* of a long one, with a reference */
+	struct sim_run *run;          /* of a long one, with a reference */
 	struct sim_msg *next, **prev; /* long ones of the run */
 	u32 op;
 	u32 refs;
@@ -135,7 +135,12 @@ struct sim_msg {
 
 struct sim_late {
 	struct sim *s;
-	enum { SIM_PLACE, SIM_UNPACK, SIM_MOVE, SIM_REDUCE } what;
+	enum {
+		SIM_PLACE,
+		SIM_UNPACK,
+		SIM_MOVE,
+		SIM_REDUCE
+	} what;
 	struct sim_node *node;
 	struct esp_rx *rx;
 	struct sim_run *run; /* with a reference; NULL: unexpected memory */
@@ -167,10 +172,10 @@ struct sim_run {
 struct sim_part {
 	void *bytes;
 	struct core_sched sched;
-	u64 mem;     /* bytes of its buffers together, without the scratch */
-	u64 all;     /* with it */
+	u64 mem;                    /* bytes of its buffers together, without the scratch */
+	u64 all;                    /* with it */
 	u64 off[GOAL_MAX_BUFS + 1]; /* of each in the memory; last: scratch */
-	u8 *ref;     /* what they must hold in the end */
+	u8 *ref;                    /* what they must hold in the end */
 };
 
 struct sim_program {
@@ -186,7 +191,7 @@ struct sim_program {
 struct sim_seat {
 	struct sim_job *job;
 	struct sim_member *m;
-	u32 next;   /* run number to be started */
+	u32 next; /* run number to be started */
 	u32 active;
 	bool asked; /* an event is queued */
 };
@@ -197,8 +202,8 @@ struct sim_job {
 	struct sim_plan plan;
 	struct sim_program **program;
 	struct sim_seat *seat;
-	u64 left;   /* runs of a rank not over */
-	u32 round;  /* lockstep */
+	u64 left;  /* runs of a rank not over */
+	u32 round; /* lockstep */
 	u32 in_round;
 	u64 round_began;
 };
@@ -212,8 +217,8 @@ struct sim_group {
 	struct esp_rank *rank;
 	struct esp_peer *peer;
 	struct sim_member **member; /* by rank; NULL: gone */
-	u32 base;   /* jobs so far have used run numbers below */
-	bool dead;  /* a member's endpoint or node has died */
+	u32 base;                   /* jobs so far have used run numbers below */
+	bool dead;                  /* a member's endpoint or node has died */
 };
 
 enum sim_deed {
@@ -257,7 +262,7 @@ struct sim {
 	struct sim_node *node;
 	struct sim_ep *ep;
 	u32 neps;
-	u32 ps_byte;    /* of a link */
+	u32 ps_byte; /* of a link */
 	u32 ps_uplink;
 	u64 *up_free, *down_free; /* ps: by rail and leaf */
 	u32 leaves;
@@ -281,8 +286,8 @@ struct sim {
 	u64 jobs_left; /* runs of a rank not over, all jobs */
 	u64 pcap_frames;
 	u32 kills;
-	u32 sides;     /* a partition is on */
-	u64 fnv;       /* of everything that happened: equal for equal seeds */
+	u32 sides; /* a partition is on */
+	u64 fnv;   /* of everything that happened: equal for equal seeds */
 };
 
 static inline struct sim_node *sim_node_of(const struct esp_node *n)

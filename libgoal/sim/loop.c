@@ -58,7 +58,7 @@ bool sim_idle(const struct sim *s)
 	return !s->jobs_left;
 }
 
-void sim_run(struct sim *s, u64 ns, u64 frames)
+void sim_run(struct sim *s, uint64_t ns, uint64_t frames)
 {
 	u64 end = s->now + ns, most = frames ? s->t.frames + frames : ~0ull;
 	bool had_jobs = s->jobs_left;

@@ -1,3 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "inside.h"
-bool sim_mangle(struct sim_frame *fr) { (void)fr; return false; }
+bool sim_mangle(struct sim_frame *fr)
+{
+	(void)fr;
+	return false;
+}

@@ -53,8 +53,9 @@ void sim_member_timer(struct sim_member *m)
 	for (r = m->runs; r; r = r->next)
 		if (m->seat && m->seat->job->plan.within &&
 		    s->now - r->began > m->seat->job->plan.within) {
-			sim_fail(s, "rank %u, run %u hangs since %llu ms, %u operations undone, %u "
-				    "busy, status %d",
+			sim_fail(s,
+				 "rank %u, run %u hangs since %llu ms, %u operations undone, %u "
+				 "busy, status %d",
 				 m->m.rank, r->number,
 				 (unsigned long long)((s->now - r->began) / ESP_MS), r->run.undone,
 				 r->run.busy, r->run.status);

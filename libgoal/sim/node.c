@@ -10,8 +10,8 @@ void sim_boot(struct sim_node *n, bool same)
 
 	for (i = 0; i < ESP_POOLS; i++)
 		if (n->pool_used[i])
-			sim_fail(s, "node %u starts again with %u objects of pool %u in use", n->index,
-				 n->pool_used[i], i);
+			sim_fail(s, "node %u starts again with %u objects of pool %u in use",
+				 n->index, n->pool_used[i], i);
 	if (!same)
 		for (i = 0; i < 16; i++)
 			n->me.node[i] = (u8)sim_u64(&s->secrets);
@@ -40,8 +40,9 @@ void sim_boot(struct sim_node *n, bool same)
 		struct sim_ep *e = &s->ep[n->index * s->c.ranks_per_node + i];
 
 		if (e->rooms || e->room_used)
-			sim_fail(s, "endpoint %u of node %u starts again with %u messages in its memory",
-				 i, n->index, e->rooms);
+			sim_fail(
+				s, "endpoint %u of node %u starts again with %u messages in its memory",
+				i, n->index, e->rooms);
 		e->e.node = &n->n;
 		e->e.cookie = sim_u64(&s->secrets);
 		e->node = n;

@@ -40,8 +40,9 @@ static void receive(struct sim_run *r, u32 op, u64 off, const u8 *from, u64 len)
 
 	if (r->over || o->code != GOAL_OP_RECV || r->run.state[op] != CORE_OP_BUSY ||
 	    off + len < off || off + len > o->len) {
-		sim_fail(r->s, "rank %u, run %u: %llu bytes at %llu are put into operation %u, which "
-			       "%s",
+		sim_fail(r->s,
+			 "rank %u, run %u: %llu bytes at %llu are put into operation %u, which "
+			 "%s",
 			 r->m->m.rank, r->number, (unsigned long long)len, (unsigned long long)off,
 			 op, r->over ? "is over" : "does not take them");
 		return;
@@ -86,7 +87,8 @@ static int put(struct esp_rx *rx, struct sim_run *r, u32 op, u64 off, const stru
 	return CORE_DONE;
 }
 
-int env_place(struct esp_rx *rx, struct esp_run *er, u32 op, u64 off, void *frame, u32 foff, u32 len)
+int env_place(struct esp_rx *rx, struct esp_run *er, u32 op, u64 off, void *frame, u32 foff,
+	      u32 len)
 {
 	struct sim_run *r = er ? sim_erun_of(er) : NULL;
 	struct sim_frame *fr = frame;

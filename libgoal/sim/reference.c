@@ -20,11 +20,11 @@ struct place {
 struct reference {
 	struct sim_program *p;
 	u8 **mem;
-	u32 **left;            /* dependencies, by rank and operation */
-	u8 **posted;           /* by rank and operation */
-	struct datum ***here;  /* by rank and receive */
-	u64 **got;             /* by rank and receive */
-	struct place *todo;    /* operations that may start, first in, first out */
+	u32 **left;           /* dependencies, by rank and operation */
+	u8 **posted;          /* by rank and operation */
+	struct datum ***here; /* by rank and receive */
+	u64 **got;            /* by rank and receive */
+	struct place *todo;   /* operations that may start, first in, first out */
 	u64 head, tail, room;
 	u64 undone;
 };
@@ -100,12 +100,12 @@ static int send(struct reference *f, u32 rank, const struct goal_op *o)
 	return f->posted[o->peer][to->match[i]] ? receive(f, o->peer, to->match[i]) : 0;
 }
 
-#define EACH(type, expression) \
-	do { \
-		type a, b; \
-		memcpy(&a, in, sizeof(a)); \
+#define EACH(type, expression)                \
+	do {                                  \
+		type a, b;                    \
+		memcpy(&a, in, sizeof(a));    \
 		memcpy(&b, inout, sizeof(b)); \
-		b = (type)(expression); \
+		b = (type)(expression);       \
 		memcpy(inout, &b, sizeof(b)); \
 	} while (0)
 

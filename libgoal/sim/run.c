@@ -169,8 +169,8 @@ void sim_seat_go(struct sim_seat *seat)
 	s32 status;
 
 	/* Which program it is, all ranks draw alike. */
-	r = new_run(m, job->program[sim_mix(s->c.seed ^ number * 0x1000193ull) %
-				    job->plan.programs]);
+	r = new_run(m,
+		    job->program[sim_mix(s->c.seed ^ number * 0x1000193ull) % job->plan.programs]);
 	seat->next++;
 	seat->active++;
 	r->number = number;
@@ -225,8 +225,9 @@ static void compare(struct sim_run *r)
 
 	for (i = 0; i < sched->hdr->nrecv; i++)
 		if (r->placed[i] != r->run.rlen[i])
-			sim_fail(s, "rank %u, run %u: receive %u got %llu bytes, %llu were put into "
-				    "its buffer",
+			sim_fail(s,
+				 "rank %u, run %u: receive %u got %llu bytes, %llu were put into "
+				 "its buffer",
 				 r->m->m.rank, r->number, sched->match[i],
 				 (unsigned long long)r->run.rlen[i],
 				 (unsigned long long)r->placed[i]);

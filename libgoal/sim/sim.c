@@ -25,7 +25,7 @@ const char *sim_failure(const struct sim *s)
 	return s->failed ? s->failure : NULL;
 }
 
-u64 sim_now(const struct sim *s)
+uint64_t sim_now(const struct sim *s)
 {
 	return s->now;
 }
@@ -49,8 +49,8 @@ void sim_config_default(struct sim_config *c)
 
 static bool sensible(const struct sim_config *c)
 {
-	return c->nodes && c->ranks_per_node && c->rails && c->rails <= ESP_PATHS && c->rate >= 1000 &&
-	       c->mtu >= ESP_MTU_MIN && c->mtu <= ESP_MTU_MAX &&
+	return c->nodes && c->ranks_per_node && c->rails && c->rails <= ESP_PATHS &&
+	       c->rate >= 1000 && c->mtu >= ESP_MTU_MIN && c->mtu <= ESP_MTU_MAX &&
 	       (u64)c->nodes * c->ranks_per_node <= 1u << 24;
 }
 
@@ -82,7 +82,8 @@ int sim_open(const struct sim_config *c, struct sim **sim)
 				 : s->ps_byte / (c->leaf ? c->leaf : 1);
 	if (!s->ps_uplink)
 		s->ps_uplink = 1;
-	s->frame_room = (sizeof(struct sim_frame) + 64 + (c->mtu > 9000 ? c->mtu : 9000) + 63) & ~63u;
+	s->frame_room = (sizeof(struct sim_frame) + 64 + (c->mtu > 9000 ? c->mtu : 9000) + 63) &
+			~63u;
 	if (!c->adversary.mtu_every)
 		s->frame_room = (sizeof(struct sim_frame) + 64 + c->mtu + 63) & ~63u;
 	s->neps = c->nodes * c->ranks_per_node;
@@ -112,7 +113,7 @@ free_all:
 	return -ENOMEM;
 }
 
-int sim_group(struct sim *s, u32 ranks, const u32 *ep, u64 join_skew, struct sim_group **group)
+int sim_group(struct sim *s, u32 ranks, const u32 *ep, uint64_t join_skew, struct sim_group **group)
 {
 	struct sim_group *g = calloc(1, sizeof(*g));
 	u32 i;
@@ -144,7 +145,8 @@ int sim_group(struct sim *s, u32 ranks, const u32 *ep, u64 join_skew, struct sim
 	}
 	for (i = 0; i < ranks; i++)
 		if (join_skew)
-			sim_at(s, s->now + sim_below(&s->random, join_skew), SIM_EV_JOIN, g->member[i]);
+			sim_at(s, s->now + sim_below(&s->random, join_skew), SIM_EV_JOIN,
+			       g->member[i]);
 		else
 			sim_member_join(g->member[i]);
 	*group = g;
@@ -284,7 +286,7 @@ void sim_stats(const struct sim *s, struct sim_stats *t)
 	*t = s->t;
 }
 
-u64 sim_counter(const struct sim *s, u32 c)
+uint64_t sim_counter(const struct sim *s, u32 c)
 {
 	return c < ESP_COUNTERS ? s->count[c] : 0;
 }

@@ -28,48 +28,48 @@ struct esp_params;
 /* What the adversary does. Chances are of SIM_CHANCE_ONE, per frame unless said otherwise. */
 struct sim_adversary {
 	uint32_t drop, twice, late, corrupt, mangle;
-	uint64_t late_max;     /* ns that a late one, or a second copy, stays behind */
-	uint64_t forge_every;  /* ns between forged frames, on average; 0: none */
-	uint64_t flood_every;  /* ns between floods of hellos; 0: none */
-	uint32_t slow;         /* moves answered late, per move */
-	uint64_t slow_max;     /* ns */
-	uint32_t no_memory;    /* per request for memory */
-	uint32_t interleave;   /* per unlock: another entry comes in between */
-	uint64_t interleave_ns; /* ... taken from so far in the future */
-	uint64_t cut_every;    /* ns between partitions; 0: none */
+	uint64_t late_max;         /* ns that a late one, or a second copy, stays behind */
+	uint64_t forge_every;      /* ns between forged frames, on average; 0: none */
+	uint64_t flood_every;      /* ns between floods of hellos; 0: none */
+	uint32_t slow;             /* moves answered late, per move */
+	uint64_t slow_max;         /* ns */
+	uint32_t no_memory;        /* per request for memory */
+	uint32_t interleave;       /* per unlock: another entry comes in between */
+	uint64_t interleave_ns;    /* ... taken from so far in the future */
+	uint64_t cut_every;        /* ns between partitions; 0: none */
 	uint64_t cut_min, cut_max; /* ns a partition lasts */
-	uint64_t rail_every;   /* ns between rails going down (and up) */
-	uint64_t mtu_every;    /* ns between changes of the MTU */
-	uint64_t hole_every;   /* ns between changes of what a network carries, unannounced */
-	uint64_t kill_every;   /* ns between deaths of nodes and endpoints */
-	uint32_t kills;        /* at most so many */
-	uint32_t cancel;       /* per run and rank: its user cancels it */
-	uint64_t restart_after; /* ns until a dead node comes back; 0: never */
-	uint64_t forget_every; /* ns between nodes that forget a flow, as after a restart of the
+	uint64_t rail_every;       /* ns between rails going down (and up) */
+	uint64_t mtu_every;        /* ns between changes of the MTU */
+	uint64_t hole_every;       /* ns between changes of what a network carries, unannounced */
+	uint64_t kill_every;       /* ns between deaths of nodes and endpoints */
+	uint32_t kills;            /* at most so many */
+	uint32_t cancel;           /* per run and rank: its user cancels it */
+	uint64_t restart_after;    /* ns until a dead node comes back; 0: never */
+	uint64_t forget_every;     /* ns between nodes that forget a flow, as after a restart of the
 				* service; the runs go on */
-	bool copy_frames;      /* headers are never in one piece */
-	bool segments;         /* bound buffers are in pieces */
+	bool copy_frames;          /* headers are never in one piece */
+	bool segments;             /* bound buffers are in pieces */
 };
 
 struct sim_config {
 	uint64_t seed;
 	uint32_t nodes, ranks_per_node;
-	uint32_t rails;  /* per node, 1 to 4; each is a network of its own */
-	uint32_t mtu;    /* of a frame without the link's header */
-	uint64_t rate;   /* of a link, bytes per second */
+	uint32_t rails;           /* per node, 1 to 4; each is a network of its own */
+	uint32_t mtu;             /* of a frame without the link's header */
+	uint64_t rate;            /* of a link, bytes per second */
 	uint64_t latency, jitter; /* of a link, ns */
-	uint32_t leaf;   /* nodes per leaf switch, 0: a cable between any two nodes */
-	uint64_t uplink; /* rate between a leaf and the spine; 0: rate * leaf */
-	uint64_t buffer; /* bytes of an output port of a switch; 0: unlimited */
-	uint32_t tx_queue;  /* frames a sender's interface holds; 0: unlimited */
-	uint64_t room;      /* bytes of unexpected memory per endpoint */
-	uint32_t rooms;     /* and messages in it */
-	uint32_t pool[5];   /* objects of each pool of a node; 0 as first: unlimited */
-	uint64_t local_ns;  /* a message within a node */
+	uint32_t leaf;            /* nodes per leaf switch, 0: a cable between any two nodes */
+	uint64_t uplink;          /* rate between a leaf and the spine; 0: rate * leaf */
+	uint64_t buffer;          /* bytes of an output port of a switch; 0: unlimited */
+	uint32_t tx_queue;        /* frames a sender's interface holds; 0: unlimited */
+	uint64_t room;            /* bytes of unexpected memory per endpoint */
+	uint32_t rooms;           /* and messages in it */
+	uint32_t pool[5];         /* objects of each pool of a node; 0 as first: unlimited */
+	uint64_t local_ns;        /* a message within a node */
 	const struct esp_params *params; /* NULL: defaults */
 	struct sim_adversary adversary;
-	bool check;         /* look at what every event touched */
-	FILE *pcap;         /* every frame sent, NULL: none */
+	bool check; /* look at what every event touched */
+	FILE *pcap; /* every frame sent, NULL: none */
 };
 
 /* A network without an adversary: 10 Gb/s, MTU 1500, one rail, a switch. */
