@@ -8,6 +8,7 @@
 
 /* clang-format off */
 #define ESP_COUNTS(X) \
+	X(none)               /* 0, so that a function may answer 0 or the reason */ \
 	/* frames dropped before their flow is known */ \
 	X(drop_short)         /* shorter than a header, or than it says */ \
 	X(drop_version) \
