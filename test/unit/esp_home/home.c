@@ -701,6 +701,8 @@ struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op
 
 		memcpy(hr->buf + i, &v, 4);
 	}
+	if (home.fill)
+		home.fill(hr);
 	core_run_reset(&hr->run);
 	status = esp_run_doomed(&hn->m, opid, 1, &rank);
 	hr->next = hn->runs;
@@ -939,7 +941,7 @@ void home_dump(void)
 	for (i = 0; i < home.nnodes; i++) {
 		struct home_node *hn = home.node[i];
 
-		for (hf = hn->flows; hf; hf = hf->next) {
+		for (hf = hn ? hn->flows : NULL; hf; hf = hf->next) {
 			struct esp_flow *f = &hf->f;
 
 			fprintf(stderr,
@@ -983,12 +985,12 @@ void home_dump(void)
 					f->path[k].window, f->path[k].mtu, f->path[k].backoff,
 					(unsigned long long)f->path[k].srtt);
 		}
-		for (r = hn->runs; r; r = r->next)
+		for (r = hn ? hn->runs : NULL; r; r = r->next)
 			if (!r->over)
 				fprintf(stderr, "  run %u undone %u busy %u refs %d\n",
 					r->erun.opid, r->run.undone, r->run.busy, r->refs);
 		for (k = 0; k < ESP_COUNTERS; k++)
-			if (hn->count[k])
+			if (hn && hn->count[k])
 				fprintf(stderr, " %s=%llu", esp_count_name(k),
 					(unsigned long long)hn->count[k]);
 		fprintf(stderr, "\n");

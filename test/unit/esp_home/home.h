@@ -75,6 +75,7 @@ struct home {
 	u64 ns_per_byte;
 	u16 mtu_limit; /* larger frames vanish */
 	int (*fate)(u32 from, u32 to, const u8 *bytes, u32 len);
+	void (*fill)(struct home_run *r); /* its buffer, instead of the usual pattern */
 	u64 frames;
 	u32 loss; /* of 65536 */
 };
