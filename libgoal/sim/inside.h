@@ -109,6 +109,7 @@ struct sim_member {
 	u32 refs;
 	bool known;    /* in the tables */
 	bool timer;    /* an event is queued */
+	bool left;     /* its endpoint has closed */
 	u32 past_from; /* every run number below was started here and is over */
 	u64 past[16];  /* bit i: so was past_from + i */
 };
@@ -194,6 +195,7 @@ struct sim_seat {
 	u32 next; /* run number to be started */
 	u32 active;
 	bool asked; /* an event is queued */
+	bool gone;
 };
 
 struct sim_job {
@@ -218,7 +220,6 @@ struct sim_group {
 	struct esp_peer *peer;
 	struct sim_member **member; /* by rank; NULL: gone */
 	u32 base;                   /* jobs so far have used run numbers below */
-	bool dead;                  /* a member's endpoint or node has died */
 };
 
 enum sim_deed {
@@ -378,6 +379,7 @@ bool sim_fate(struct sim_frame *fr);
 void sim_fault_start(struct sim *s);
 void sim_fault(struct sim_fault *x);
 /* mangle.c: a frame of @from's kind that must be dropped; false: it cannot be made of this one. */
+void sim_seal(struct sim_frame *fr); /* its checksum over the header is right again */
 bool sim_mangle(struct sim_frame *fr);
 /* forge.c */
 void sim_forge(struct sim *s, bool flood);
@@ -404,6 +406,7 @@ bool sim_past(const struct sim_member *m, u32 number);
 
 /* job.c */
 void sim_seat_ask(struct sim_seat *seat);
+void sim_seat_gone(struct sim_seat *seat);
 void sim_seat_over(struct sim_seat *seat, u32 number, u64 ns);
 void sim_job_free(struct sim_job *j);
 

@@ -25,14 +25,29 @@ static void round_over(struct sim_job *j)
 	if (j->plan.ended)
 		j->plan.ended(j->plan.arg, j->round, s->now - j->round_began);
 	j->round++;
-	j->in_round = j->g->ranks;
+	j->in_round = 0;
 	j->round_began = s->now + j->plan.gap;
 	if (j->round >= j->plan.runs)
 		return;
 	for (i = 0; i < j->g->ranks; i++) {
+		if (j->seat[i].gone)
+			continue;
+		j->in_round++;
 		j->seat[i].asked = true;
 		sim_at(s, j->round_began, SIM_EV_RANK, &j->seat[i]);
 	}
+}
+
+/* Its rank starts nothing any more. */
+void sim_seat_gone(struct sim_seat *seat)
+{
+	struct sim_job *j = seat->job;
+
+	if (seat->gone)
+		return;
+	seat->gone = true;
+	if (j->plan.lockstep && seat->asked && --j->in_round == 0)
+		round_over(j);
 }
 
 void sim_seat_over(struct sim_seat *seat, u32 number, u64 ns)

@@ -17,7 +17,7 @@ void sim_dispatch(struct sim *s, enum sim_event kind, void *object)
 		sim_net_arrive(object);
 		break;
 	case SIM_EV_FLOW:
-		sim_flow_event(object, s->now);
+		sim_flow_event(object, s->queue.last);
 		break;
 	case SIM_EV_LATE:
 		sim_late_end(object);

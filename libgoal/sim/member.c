@@ -90,6 +90,7 @@ void sim_member_leave(struct sim_member *m)
 	struct sim_local *l;
 	struct sim_seat *seat = m->seat;
 
+	m->left = true;
 	if (m->known) {
 		struct esp_run *r = NULL;
 
@@ -108,5 +109,6 @@ void sim_member_leave(struct sim_member *m)
 		seat->next = seat->job->plan.runs;
 		seat->job->left -= rest;
 		s->jobs_left -= rest;
+		sim_seat_gone(seat);
 	}
 }

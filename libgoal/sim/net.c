@@ -118,7 +118,7 @@ void sim_net_arrive(struct sim_frame *fr)
 		s->t.lost_cut++;
 	} else {
 		s->t.delivered++;
-		if (fr->len < SIM_ETH_MIN) {
+		if (fr->len < SIM_ETH_MIN && !fr->forged) {
 			memset(fr->bytes + fr->len, 0, SIM_ETH_MIN - fr->len);
 			fr->len = SIM_ETH_MIN;
 		}

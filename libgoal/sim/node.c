@@ -53,19 +53,17 @@ void sim_boot(struct sim_node *n, bool same)
 void sim_ep_kill(struct sim_ep *e, bool clean)
 {
 	struct sim *s = e->node->s;
-	struct sim_member *m, *next;
+	struct sim_group *g;
+	u32 i;
 
 	if (!e->alive)
 		return;
 	esp_ep_close(&e->e, clean, s->now);
 	e->alive = false;
-	for (m = e->node->members; m; m = next) {
-		next = m->next;
-		if (m->ep != e)
-			continue;
-		m->g->dead |= !clean;
-		sim_member_leave(m);
-	}
+	for (g = s->groups; g; g = g->next)
+		for (i = 0; i < g->ranks; i++)
+			if (g->member[i]->ep == e && !g->member[i]->left)
+				sim_member_leave(g->member[i]);
 }
 
 static void kill_flows(struct sim_node *n)
@@ -95,7 +93,31 @@ void sim_node_kill(struct sim_node *n)
 	kill_flows(n);
 }
 
-/* The node forgets a flow and everything in it, as if its service had been restarted. */
+static bool busy(const struct esp_flow *f)
+{
+	return f->nmsgs || f->nwaits || esp_linked(&f->rx) || esp_linked(&f->ctls);
+}
+
+/* The peer has nothing under way either: what it had to say is settled. */
+static bool settled(struct sim_flow *f)
+{
+	struct sim *s = f->s;
+	struct sim_flow *other;
+	u32 i;
+
+	if (busy(&f->f))
+		return false;
+	for (i = 0; i < s->c.nodes; i++) {
+		if (memcmp(s->node[i].me.node, f->f.peer.node, 16))
+			continue;
+		for (other = s->node[i].flows; other; other = other->next)
+			if (!memcmp(other->f.peer.node, f->f.node->id, 16))
+				return !busy(&other->f);
+	}
+	return true;
+}
+
+/* The node forgets an idle flow before its peer does. */
 void sim_flow_forget(struct sim_node *n)
 {
 	struct sim_flow *f = n->flows;
@@ -108,6 +130,8 @@ void sim_flow_forget(struct sim_node *n)
 	k = (u32)sim_below(&n->s->random, k);
 	for (f = n->flows; k--; f = f->next)
 		;
+	if (!settled(f))
+		return;
 	f->refs++;
 	esp_flow_kill(&f->f, n->s->now);
 	f->refs--;

@@ -168,7 +168,7 @@ static void drain(struct sim *s)
 			sim_frame_put(object);
 			break;
 		case SIM_EV_FLOW:
-			sim_flow_event(object, s->now);
+			sim_flow_event(object, s->queue.last);
 			break;
 		case SIM_EV_LATE:
 			sim_late_end(object);
@@ -304,4 +304,14 @@ const char *sim_counter_name(u32 c)
 size_t sim_flow_bytes(void)
 {
 	return sizeof(struct sim_flow);
+}
+
+uint64_t sim_digest(const struct sim *s)
+{
+	return s->fnv ^ sim_mix(s->t.checked + s->t.frames);
+}
+
+uint32_t sim_flows(const struct sim *s)
+{
+	return s->nflows;
 }

@@ -45,10 +45,9 @@ struct sim_adversary {
 	uint32_t kills;            /* at most so many */
 	uint32_t cancel;           /* per run and rank: its user cancels it */
 	uint64_t restart_after;    /* ns until a dead node comes back; 0: never */
-	uint64_t forget_every;     /* ns between nodes that forget a flow, as after a restart of the
-				* service; the runs go on */
-	bool copy_frames;          /* headers are never in one piece */
-	bool segments;             /* bound buffers are in pieces */
+	uint64_t forget_every; /* ns between nodes that forget an idle flow before its peer does */
+	bool copy_frames;      /* headers are never in one piece */
+	bool segments;         /* bound buffers are in pieces */
 };
 
 struct sim_config {
@@ -82,6 +81,8 @@ int sim_close(struct sim *s);
 void sim_end(struct sim *s);
 const char *sim_failure(const struct sim *s); /* NULL: none */
 uint64_t sim_now(const struct sim *s);
+/* What it is like now, in words. */
+void sim_dump(const struct sim *s, FILE *out);
 
 /*
  * Compile all graphs of @p for @s. Reference results are computed on an ideal network at the first
@@ -133,7 +134,10 @@ void sim_stats(const struct sim *s, struct sim_stats *t);
 uint64_t sim_counter(const struct sim *s, uint32_t c);
 uint32_t sim_counters(void);
 const char *sim_counter_name(uint32_t c);
-/* Bytes of memory: of one active flow, and of the network as a whole. */
+/* A number that tells one course of events from another. */
+uint64_t sim_digest(const struct sim *s);
+/* Flows there are now, of all nodes together; bytes of memory of each. */
+uint32_t sim_flows(const struct sim *s);
 size_t sim_flow_bytes(void);
 
 /* model.c: LogGOPS (Hoefler, Schneider, Lumsdaine, LSAP 2010). Times in ns, G and O per byte. */

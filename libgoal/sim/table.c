@@ -235,6 +235,8 @@ void env_flow_remove(struct esp_flow *ef)
 
 static void timer_push(struct sim_flow *f, u64 when)
 {
+	if (when < f->s->now)
+		when = f->s->now;
 	f->queued = when;
 	f->events++;
 	sim_at(f->s, when, SIM_EV_FLOW, f);
