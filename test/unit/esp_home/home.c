@@ -85,14 +85,19 @@ u64 env_random(struct esp_node *n)
 
 u32 env_crc32c(u32 crc, const void *data, u32 len)
 {
+	static u32 table[256];
 	const u8 *p = data;
-	u32 k;
+	u32 i, k;
 
-	while (len--) {
-		crc ^= *p++;
+	for (i = 0; !table[255] && i < 256; i++) {
+		u32 v = i;
+
 		for (k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+			v = v >> 1 ^ (v & 1 ? 0x82f63b78 : 0);
+		table[i] = v;
 	}
+	while (len--)
+		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
 	return crc;
 }
 
@@ -681,22 +686,21 @@ struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op
 			match[nrecv++] = i; /* the test gives them in order */
 		}
 	}
-	hr->buf = malloc(HOME_BUF);
-	memset(hr->buf, 0xee, HOME_BUF);
+	hr->buf = malloc(home.buf);
 	hr->arrays = malloc(core_run_bytes(&hr->sched));
 	core_run_init(&hr->run, &hr->sched, hr->arrays);
 	hr->seg.base = hr->buf;
-	hr->seg.len = HOME_BUF;
+	hr->seg.len = home.buf;
 	hr->run.buf[0].seg = &hr->seg;
 	hr->run.buf[0].nseg = 1;
-	hr->run.buf[0].len = HOME_BUF;
+	hr->run.buf[0].len = home.buf;
 	hr->node = hn;
 	esp_link_init(&hr->msgs);
 	hr->erun.run = &hr->run;
 	hr->erun.m = &hn->m;
 	hr->erun.opid = opid;
 	hr->erun.start = 1;
-	for (i = 0; i < HOME_BUF; i += 4) {
+	for (i = 0; i < home.buf; i += 4) {
 		u32 v = (i * 2654435761u) ^ hn->rank << 24 ^ opid;
 
 		memcpy(hr->buf + i, &v, 4);
@@ -772,6 +776,7 @@ void home_open(u32 nodes, u32 rails, const struct esp_params *p)
 	memset(&home, 0, sizeof(home));
 	seed = 88172645463325252ull;
 	home.now = ESP_S;
+	home.buf = HOME_BUF;
 	home.nnodes = nodes;
 	home.delay = 10 * ESP_US;
 	home.ns_per_byte = 1;
@@ -836,7 +841,8 @@ bool home_pass(u64 ns, bool (*done)(void))
 {
 	u64 end = home.now + ns, watch = home.now + ESP_S;
 
-	while (home.now < end) {
+	while (home.now < end && (!home.events_max || home.events < home.events_max)) {
+		home.events++;
 		if (done && done())
 			return true;
 		step_to(end < watch ? end : watch);

@@ -77,6 +77,8 @@ struct home {
 	int (*fate)(u32 from, u32 to, const u8 *bytes, u32 len);
 	void (*fill)(struct home_run *r); /* its buffer, instead of the usual pattern */
 	u64 frames;
+	u64 events, events_max; /* time stands still after so many; 0: never */
+	u32 buf; /* bytes of a run's buffer, HOME_BUF unless set */
 	u32 loss; /* of 65536 */
 };
 
