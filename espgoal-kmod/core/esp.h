@@ -61,6 +61,8 @@
  *	struct esp_member *env_member_find(n, u64 cookie, u64 nonce), void env_member_get(m),
  *		env_member_put(m)
  *	struct esp_member *env_member_next(n, struct esp_member *prev)	as above
+ *	enum esp_ep_state env_ep_state(n, u64 cookie)	a home whose endpoints publish their cookies only
+ *		when they are open may answer GONE to one it does not know
  *	struct esp_run *env_run_find(m, u32 opid, u32 start)	started and not over; env_run_get(r),
  *		env_run_put(r)
  *	struct esp_run *env_run_next(m, struct esp_run *prev)	as above
@@ -218,6 +220,13 @@ struct esp_ep {
 	u64 cookie;            /* (home) */
 };
 
+/* What a node knows of an endpoint, by its cookie: env_ep_state(). */
+enum esp_ep_state {
+	ESP_EP_OPEN = 0, /* it is here, or may still come */
+	ESP_EP_LEFT, /* closed cleanly, less than params.linger ago: what comes for it is too late */
+	ESP_EP_GONE, /* closed otherwise, or long ago: who waits for it waits in vain */
+};
+
 /* A run that was aborted, so that its late start fails and its abort is passed on once. */
 struct esp_tomb {
 	u64 at; /* 0: unused */
@@ -343,7 +352,9 @@ enum esp_ctl_kind {
 	ESP_CTL_WAIT = 1, /* was refused here: becomes READY; in node->wait and flow->waits */
 	ESP_CTL_READY,    /* in flow->ctl until said */
 	ESP_CTL_ABORT,    /* in flow->ctl until said */
-	ESP_CTL_EARLY,    /* an abort ahead of its group; in node->wait and flow->waits */
+	ESP_CTL_ASK,      /* the same; key.cookie */
+	ESP_CTL_GONE,
+	ESP_CTL_EARLY, /* an abort ahead of its group; in node->wait and flow->waits */
 };
 
 struct esp_ctl {

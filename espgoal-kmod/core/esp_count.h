@@ -110,6 +110,7 @@
 	X(rx_orphan) \
 	X(rx_adopted) \
 	X(rx_dropped) \
+	X(rx_stopped)         /* long, and nobody here wants it */ \
 	X(refused_group)      /* no such endpoint or group here yet */ \
 	X(refused_run)        /* run not started here yet */ \
 	X(refused_room) \
@@ -122,6 +123,9 @@
 	X(abort_early)        /* before its group or run */ \
 	X(abort_told) \
 	X(watch_flow) \
+	X(ask_said) \
+	X(gone_said) \
+	X(gone_heard) \
 	/* reliability */ \
 	X(frames_in) \
 	X(frames_out) \

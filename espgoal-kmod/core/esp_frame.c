@@ -14,6 +14,7 @@ static const u8 chunk_size[ESP_K_KINDS] = {
 	[ESP_K_PING] = sizeof(struct esp_ping),     [ESP_K_PAD] = sizeof(struct esp_pad),
 	[ESP_K_MTU] = sizeof(struct esp_mtu),       [ESP_K_ADDR] = sizeof(struct esp_path_addr),
 	[ESP_K_STOP] = sizeof(struct esp_over),     [ESP_K_CANCEL] = sizeof(struct esp_over),
+	[ESP_K_ASK] = sizeof(struct esp_endpoint),  [ESP_K_GONE] = sizeof(struct esp_endpoint),
 };
 
 /* Lengths alone: whatever is at fault here, the frame is not looked into any further. */
@@ -140,6 +141,8 @@ static bool chunk_fields_ok(const struct esp_chunk *c)
 			return !a->opid && !a->start;
 		return !c->flags;
 	}
+	case ESP_K_STOP:
+		return !(c->flags & ~ESP_STOP_FAILED);
 	case ESP_K_MTU: {
 		const struct esp_mtu *m = (const struct esp_mtu *)c;
 

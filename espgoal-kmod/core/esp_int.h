@@ -188,7 +188,7 @@ void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t);
 void esp_msg_ready(struct esp_flow *f, const struct esp_key *k);
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
-void esp_msg_stopped(struct esp_flow *f, u32 mid, struct esp_todo *t);
+void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t);
 bool esp_msg_has_id(struct esp_flow *f, struct esp_msg *m);
 void esp_queue_drop(struct esp_flow *f, struct esp_queue *q);
@@ -237,9 +237,11 @@ struct esp_take {
 	struct esp_ctl *wait;
 	u32 foff; /* of the payload in the frame */
 	u32 plen;
-	u32 fresh;  /* bytes of it that were not here */
-	u8 how;     /* enum esp_take_how */
-	bool begun; /* its id is marked as being taken in */
+	u32 fresh;   /* bytes of it that were not here */
+	u8 how;      /* enum esp_take_how */
+	bool failed; /* nobody here wants it: its run has failed */
+	bool gone;   /* for an endpoint that is no more */
+	bool begun;  /* its id is marked as being taken in */
 };
 
 /* What its chunk says. */
@@ -254,6 +256,8 @@ u32 esp_take_first(struct esp_flow *f, const struct esp_in *in, struct esp_take 
 bool esp_take_last(struct esp_flow *f, struct esp_take *tk, u32 n, u64 cid, struct esp_todo *t);
 
 /* esp_rx.c: receptions. */
+struct esp_rx *esp_rx_new(struct esp_flow *f, enum esp_pool pool, const struct esp_key *k,
+			  struct esp_ep *ep, u64 total, bool pull);
 struct esp_rx *esp_rx_find(struct esp_flow *f, u32 mid);
 void esp_rx_enter(struct esp_flow *f, struct esp_rx *rx, u32 mid);
 void esp_rx_leave(struct esp_flow *f, struct esp_rx *rx);
@@ -324,6 +328,9 @@ void esp_pull_go(struct esp_node *n, u64 now);
 void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 now);
 
 /* pump_group.c */
+void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now);
+void esp_ask_in(struct esp_flow *f, u64 cookie, u64 now);
+void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now);
 void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
 /* The peer of @f is dead. */
 void esp_peer_died(struct esp_flow *f, u64 now);

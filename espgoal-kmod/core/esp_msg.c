@@ -311,8 +311,8 @@ void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto)
 	esp_msg_queue(f, m);
 }
 
-/* The receiver wants no more of it. Its own run says why. */
-void esp_msg_stopped(struct esp_flow *f, u32 mid, struct esp_todo *t)
+/* The receiver wants no more of it: it has it, or its run has failed. */
+void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t)
 {
 	struct esp_msg *m = esp_msg_find(f, mid);
 
@@ -321,7 +321,7 @@ void esp_msg_stopped(struct esp_flow *f, u32 mid, struct esp_todo *t)
 		return;
 	}
 	env_count(f->node, ESP_C_msg_stopped, 1);
-	esp_msg_end(f, m, 0, t);
+	esp_msg_end(f, m, failed ? -ECONNABORTED : 0, t);
 }
 
 /* What was BUSY is tried again; what outlives its endpoint too long is given up. */

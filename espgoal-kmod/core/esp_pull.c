@@ -193,14 +193,15 @@ void esp_pull_arrived(struct esp_node *n, struct esp_rx *rx, u64 bytes, u64 now)
 {
 	if (rx->p_state == PULL_OUT)
 		return;
-	if (rx->p_stalled) {
-		rx->p_stalled = false;
-		n->pull.out += out(rx);
-	}
 	bytes = esp_min(bytes, out(rx));
 	rx->p_here += bytes;
 	rx->p_last = now;
-	n->pull.out -= bytes;
+	if (!rx->p_stalled) {
+		n->pull.out -= bytes;
+	} else if (n->pull.out + out(rx) <= rx->p_limit) { /* others may have its share */
+		rx->p_stalled = false;
+		n->pull.out += out(rx);
+	}
 }
 
 void esp_pull_remove(struct esp_node *n, struct esp_rx *rx)

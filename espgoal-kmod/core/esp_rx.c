@@ -5,6 +5,27 @@
  */
 #include "esp_int.h"
 
+struct esp_rx *esp_rx_new(struct esp_flow *f, enum esp_pool pool, const struct esp_key *k,
+			  struct esp_ep *ep, u64 total, bool pull)
+{
+	struct esp_rx *rx = env_pool_get(f->node, pool);
+
+	if (!rx)
+		return NULL;
+	memset(rx, 0, sizeof(*rx));
+	esp_link_init(&rx->of_flow);
+	esp_link_init(&rx->say);
+	esp_link_init(&rx->p_link);
+	rx->key = *k;
+	rx->ep = ep;
+	rx->flow = f;
+	env_flow_get(f);
+	rx->total = total;
+	rx->pull = pull;
+	rx->pool = pool;
+	return rx;
+}
+
 static inline struct esp_rx **head(struct esp_flow *f, u32 mid)
 {
 	return &f->rx_hash[mid % ESP_RX_HASH];

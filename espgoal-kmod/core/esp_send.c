@@ -128,6 +128,14 @@ static bool put_ctl(struct build *b, struct esp_ctl *c)
 		r->opid = cpu_to_le32(c->key.opid);
 		r->start = cpu_to_le32(c->key.start);
 		env_count(b->f->node, ESP_C_ready_sent, 1);
+	} else if (c->kind != ESP_CTL_ABORT) {
+		bool ask = c->kind == ESP_CTL_ASK;
+		struct esp_endpoint *e = chunk(b, ask ? ESP_K_ASK : ESP_K_GONE, 0, sizeof(*e), 0);
+
+		if (!e)
+			return false;
+		e->cookie = cpu_to_le64(c->key.cookie);
+		env_count(b->f->node, ask ? ESP_C_ask_said : ESP_C_gone_said, 1);
 	} else {
 		struct esp_abort *a =
 			chunk(b, ESP_K_ABORT, c->group ? ESP_ABORT_GROUP : 0, sizeof(*a), 0);
@@ -155,7 +163,8 @@ static bool put_say(struct build *b, struct esp_rx *rx)
 	if (!item_ready(b))
 		return false;
 	if (rx->state == ESP_RX_STOP) {
-		struct esp_over *s = chunk(b, ESP_K_STOP, 0, sizeof(*s), 0);
+		struct esp_over *s =
+			chunk(b, ESP_K_STOP, rx->status ? ESP_STOP_FAILED : 0, sizeof(*s), 0);
 
 		if (!s)
 			return false;

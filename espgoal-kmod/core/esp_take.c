@@ -170,18 +170,46 @@ static void entered(struct esp_flow *f, struct esp_take *tk)
 	}
 }
 
+/*
+ * Nobody here will ever grant this long message: its sender has to hear of it. Without memory it
+ * comes again.
+ */
+static void stop(struct esp_flow *f, struct esp_take *tk, const struct esp_key *k)
+{
+	struct esp_rx *rx = esp_rx_new(f, ESP_POOL_RX, k, NULL, esp_take_total(tk), true);
+
+	if (!rx)
+		rx = esp_rx_new(f, ESP_POOL_RX_POSTED, k, NULL, esp_take_total(tk), true);
+	if (!rx) {
+		env_count(f->node, ESP_C_lost_memory, 1);
+		tk->how = ESP_TAKE_LOST;
+		return;
+	}
+	env_count(f->node, ESP_C_rx_stopped, 1);
+	esp_rx_enter(f, rx, esp_take_mid(tk));
+	rx->state = ESP_RX_STOP;
+	rx->status = tk->failed ? -ECONNABORTED : 0;
+	esp_append(&f->say, &rx->say);
+	tk->how = ESP_TAKE_SKIP;
+}
+
 static void last(struct esp_flow *f, struct esp_take *tk)
 {
 	u32 mid = esp_take_mid(tk);
 	struct esp_key key;
 
+	if (tk->c->kind != ESP_K_PULLED)
+		esp_key_get(&key, esp_take_key(tk));
 	switch (tk->how) {
+	case ESP_TAKE_ACCEPTED:
+		if (tk->c->kind == ESP_K_RTS)
+			stop(f, tk, &key);
+		break;
 	case ESP_TAKE_ENTER:
 		esp_rx_enter(f, tk->rx, mid);
 		entered(f, tk);
 		break;
 	case ESP_TAKE_ADOPT:
-		esp_key_get(&key, esp_take_key(tk));
 		tk->rx = esp_rx_adopt(f, &key, mid, esp_take_total(tk));
 		if (tk->rx) {
 			entered(f, tk);
@@ -189,6 +217,8 @@ static void last(struct esp_flow *f, struct esp_take *tk)
 		}
 		env_count(f->node, ESP_C_skip_matched, 1);
 		tk->how = ESP_TAKE_SKIP;
+		if (tk->c->kind == ESP_K_RTS)
+			stop(f, tk, &key);
 		break;
 	case ESP_TAKE_NOT_READY:
 		if (!refuse(f, mid, ESP_K_NOT_READY))

@@ -404,8 +404,54 @@ void esp_member_removed(struct esp_member *m, u64 now)
 	forget_waits(m->ep->node, &k, true);
 }
 
-/* Somebody waits for a message of @peer: see that it lives. */
-static void watch(struct esp_node *n, const struct esp_peer *peer, u64 now)
+/* Say something of an endpoint; without memory the next time. */
+static void say_of(struct esp_flow *f, u8 kind, u64 cookie, u64 now)
+{
+	struct esp_ctl *c = env_pool_get(f->node, ESP_POOL_CTL);
+
+	if (!c)
+		return;
+	esp_ctl_init(c);
+	c->kind = kind;
+	c->flow = f;
+	c->key.cookie = cookie;
+	esp_say(f, c, now);
+}
+
+void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now)
+{
+	say_of(f, ESP_CTL_GONE, cookie, now);
+}
+
+void esp_ask_in(struct esp_flow *f, u64 cookie, u64 now)
+{
+	if (env_ep_state(f->node, cookie) == ESP_EP_GONE)
+		esp_say_gone(f, cookie, now);
+}
+
+/* An endpoint of the flow's peer is no more: the end of every group it is in. */
+void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
+{
+	struct esp_node *n = f->node;
+	struct esp_member *m = NULL;
+
+	env_count(n, ESP_C_gone_heard, 1);
+	while ((m = env_member_next(n, m)) != NULL) {
+		const struct esp_table *tab = m->table;
+		u32 rank;
+
+		for (rank = 0; rank < tab->nranks; rank++)
+			if (tab->rank[rank].cookie == cookie &&
+			    !memcmp(tab->peer[tab->rank[rank].peer].node, f->peer.node, 16)) {
+				note_group(m, -ECONNRESET, rank);
+				break;
+			}
+	}
+	tell_all(n, now);
+}
+
+/* Somebody waits for a message of the endpoint @cookie of @peer: see that both live. */
+static void watch(struct esp_node *n, const struct esp_peer *peer, u64 cookie, u64 now)
 {
 	struct esp_flow *f;
 
@@ -420,6 +466,7 @@ static void watch(struct esp_node *n, const struct esp_peer *peer, u64 now)
 	f->watch_until = now + 3 * n->p.watch;
 	esp_batch_push(f);
 	env_flow_unlock(f);
+	say_of(f, ESP_CTL_ASK, cookie, now);
 	env_flow_put(f);
 }
 
@@ -434,9 +481,9 @@ static void watch_run(struct esp_node *n, struct esp_run *r, u64 now)
 
 		if (r->run->state[op] != CORE_OP_POSTED)
 			continue;
-		peer = tab->rank[s->op[op].peer].peer;
+		peer = s->op[op].peer;
 		if (peer != last)
-			watch(n, &tab->peer[peer], now);
+			watch(n, &tab->peer[tab->rank[peer].peer], tab->rank[peer].cookie, now);
 		last = peer;
 	}
 }

@@ -17,7 +17,7 @@ static void op_done(struct esp_run *r, u32 op, s32 status)
 /* A reception nobody refers to any more: end its operation, give back all it holds. */
 void esp_rx_release(struct esp_rx *rx, u64 now)
 {
-	struct esp_node *n = rx->ep->node;
+	struct esp_node *n = rx->flow->node;
 	struct esp_flow *f = rx->flow;
 	bool pull = rx->pull;
 
@@ -37,27 +37,6 @@ void esp_rx_release(struct esp_rx *rx, u64 now)
 	env_flow_put(f);
 	if (pull)
 		esp_pull_go(n, now);
-}
-
-static struct esp_rx *rx_new(struct esp_flow *f, enum esp_pool pool, const struct esp_key *k,
-			     struct esp_ep *ep, u64 total, bool pull)
-{
-	struct esp_rx *rx = env_pool_get(f->node, pool);
-
-	if (!rx)
-		return NULL;
-	memset(rx, 0, sizeof(*rx));
-	esp_link_init(&rx->of_flow);
-	esp_link_init(&rx->say);
-	esp_link_init(&rx->p_link);
-	rx->key = *k;
-	rx->ep = ep;
-	rx->flow = f;
-	env_flow_get(f);
-	rx->total = total;
-	rx->pull = pull;
-	rx->pool = pool;
-	return rx;
 }
 
 /* Say the grants that can be given now. */
@@ -210,10 +189,12 @@ static bool claimed(struct esp_run *r, u32 op, u64 total)
 }
 
 /* What core_message_claim() said when it had no receive for it. */
-static u8 unclaimed(struct esp_node *n, struct esp_run *r, const struct esp_key *k, s64 rc)
+static u8 unclaimed(struct esp_node *n, struct esp_take *tk, struct esp_run *r,
+		    const struct esp_key *k, s64 rc)
 {
 	if (rc == -EEXIST)
 		return ESP_TAKE_ADOPT;
+	tk->failed = true;
 	if (rc == -ENOENT) {
 		env_count(n, ESP_C_skip_unmatched, 1);
 		env_run_cancel(r, -EPROTO, k->src);
@@ -240,8 +221,8 @@ static u8 offer_whole(struct esp_flow *f, const struct esp_in *in, struct esp_ta
 		return ESP_TAKE_ACCEPTED;
 	}
 	if (op != -EAGAIN)
-		return unclaimed(n, r, k, op);
-	rx = rx_new(f, ESP_POOL_RX, k, r->m->ep, tk->plen, false);
+		return unclaimed(n, tk, r, k, op);
+	rx = esp_rx_new(f, ESP_POOL_RX, k, r->m->ep, tk->plen, false);
 	if (!rx)
 		return ESP_TAKE_NOT_READY;
 	if (env_room_get(rx->ep, rx, tk->plen)) {
@@ -268,16 +249,17 @@ static u8 offer_part(struct esp_flow *f, struct esp_take *tk, const struct esp_k
 	struct esp_node *n = f->node;
 	bool pull = tk->c->kind == ESP_K_RTS;
 	u64 total = esp_take_total(tk);
-	struct esp_rx *rx = rx_new(f, ESP_POOL_RX_POSTED, k, r->m->ep, total, pull);
+	struct esp_rx *rx = esp_rx_new(f, ESP_POOL_RX_POSTED, k, r->m->ep, total, pull);
 	s64 op;
 
 	if (!rx)
-		rx = rx_new(f, ESP_POOL_RX, k, r->m->ep, total, pull);
+		rx = esp_rx_new(f, ESP_POOL_RX, k, r->m->ep, total, pull);
 	if (!rx)
 		return ESP_TAKE_BUSY; /* its receive may be posted: READY would not come */
 	op = core_message_claim(r->run, k->src, k->tag, k->instance);
 	if (op >= 0) {
 		if (!claimed(r, (u32)op, total)) {
+			tk->failed = true;
 			esp_rx_release(rx, now);
 			return ESP_TAKE_ACCEPTED;
 		}
@@ -291,12 +273,12 @@ static u8 offer_part(struct esp_flow *f, struct esp_take *tk, const struct esp_k
 	}
 	if (rx->pool == ESP_POOL_RX_POSTED) {
 		esp_rx_release(rx, now);
-		rx = op == -EAGAIN ? rx_new(f, ESP_POOL_RX, k, r->m->ep, total, pull) : NULL;
+		rx = op == -EAGAIN ? esp_rx_new(f, ESP_POOL_RX, k, r->m->ep, total, pull) : NULL;
 	} else if (op != -EAGAIN) {
 		esp_rx_release(rx, now);
 	}
 	if (op != -EAGAIN)
-		return unclaimed(n, r, k, op);
+		return unclaimed(n, tk, r, k, op);
 	if (!rx)
 		return ESP_TAKE_NOT_READY;
 	if (pull) {
@@ -317,6 +299,22 @@ static u8 offer_part(struct esp_flow *f, struct esp_take *tk, const struct esp_k
 	return ESP_TAKE_ENTER;
 }
 
+/* Nobody has the cookie and the nonce: not yet, or not any more. */
+static u8 no_member(struct esp_flow *f, struct esp_take *tk, const struct esp_key *k, u64 now)
+{
+	switch (env_ep_state(f->node, k->cookie)) {
+	case ESP_EP_LEFT:
+		env_count(f->node, ESP_C_skip_late, 1);
+		return ESP_TAKE_ACCEPTED;
+	case ESP_EP_GONE:
+		tk->gone = true; /* the sender's group ends, and so does the message */
+		esp_say_gone(f, k->cookie, now);
+		return ESP_TAKE_NOT_READY;
+	default:
+		return ESP_TAKE_NOT_READY;
+	}
+}
+
 /* One try to find the message's receive. @why: the counter, if it is refused. */
 static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk,
 		const struct esp_key *k, u32 *why, u64 now)
@@ -329,14 +327,14 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
 
 	if (!m) {
 		*why = ESP_C_refused_group;
-		return ESP_TAKE_NOT_READY;
+		return no_member(f, tk, k, now);
 	}
 	r = env_run_find(m, k->opid, k->start);
 	if (!r) {
 		how = ESP_TAKE_NOT_READY;
 		*why = ESP_C_refused_run;
-		if (env_run_past(m, k->opid, k->start) ||
-		    esp_run_doomed(m, k->opid, k->start, &rank)) {
+		tk->failed = esp_run_doomed(m, k->opid, k->start, &rank) != 0;
+		if (tk->failed || env_run_past(m, k->opid, k->start)) {
 			env_count(n, ESP_C_skip_late, 1);
 			how = ESP_TAKE_ACCEPTED;
 		}
@@ -422,7 +420,7 @@ static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *
 	esp_key_get(&k, esp_take_key(tk));
 	for (i = 0; i < 2; i++) {
 		tk->how = offer(f, in, tk, &k, &why, now);
-		if (tk->how != ESP_TAKE_NOT_READY)
+		if (tk->how != ESP_TAKE_NOT_READY || tk->gone)
 			return;
 		if (i == 0)
 			tk->wait = wait_begin(f, &k);
@@ -529,7 +527,7 @@ static void control(struct esp_flow *f, const struct esp_chunk *c, struct esp_to
 		esp_path_addr(f, c->flags, &((const struct esp_path_addr *)c)->addr, t);
 		break;
 	case ESP_K_STOP:
-		esp_msg_stopped(f, le32_to_cpu(o->mid), t);
+		esp_msg_stopped(f, le32_to_cpu(o->mid), c->flags & ESP_STOP_FAILED, t);
 		break;
 	case ESP_K_CANCEL:
 		cancelled(f, le32_to_cpu(o->mid), t);
@@ -569,6 +567,24 @@ static int accept(struct esp_flow *f, const struct esp_rail *r, const struct esp
 			return why;
 	}
 	return esp_take_check(f, in);
+}
+
+/* What concerns groups. */
+static void of_groups(struct esp_flow *f, const struct esp_chunk *c, u64 now)
+{
+	switch (c->kind) {
+	case ESP_K_ABORT:
+		esp_abort_in(f, (const struct esp_abort *)c, now);
+		break;
+	case ESP_K_ASK:
+		esp_ask_in(f, le64_to_cpu(((const struct esp_endpoint *)c)->cookie), now);
+		break;
+	case ESP_K_GONE:
+		esp_gone_in(f, le64_to_cpu(((const struct esp_endpoint *)c)->cookie), now);
+		break;
+	default:
+		break;
+	}
 }
 
 void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 now)
@@ -612,8 +628,7 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 
 		after(f, in, &tk[i], now);
 	esp_todo_run(f, &t);
 	for (off = sizeof(*h); off < in->hdr_len; off = esp_chunk_next(in, off))
-		if (esp_chunk(in, off)->kind == ESP_K_ABORT)
-			esp_abort_in(f, (const struct esp_abort *)esp_chunk(in, off), now);
+		of_groups(f, esp_chunk(in, off), now);
 }
 
 int esp_deliver(struct esp_run *r, u32 op, struct esp_rx *rx, u64 now)

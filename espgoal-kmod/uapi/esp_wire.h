@@ -132,6 +132,8 @@ enum esp_kind {
 	ESP_K_ADDR = 13,   /* the sender's address on that path, or that it has none */
 	ESP_K_STOP = 14,   /* receiver: send no more of this message, it is over */
 	ESP_K_CANCEL = 15, /* sender: no more of this message will come */
+	ESP_K_ASK = 16,    /* is this endpoint still there? */
+	ESP_K_GONE = 17,   /* it is not, and will not be */
 	ESP_K_KINDS
 };
 
@@ -246,6 +248,13 @@ struct esp_path_addr { /* flags: the path; carrier NONE: gone */
 	struct esp_chunk c;
 	struct esp_addr addr;
 } __attribute__((packed));
+
+struct esp_endpoint { /* ASK and GONE */
+	struct esp_chunk c;
+	__le64 cookie;
+} __attribute__((packed));
+
+#define ESP_STOP_FAILED 0x01 /* flags of STOP: the run has failed here; else it has the message */
 
 struct esp_over { /* STOP and CANCEL */
 	struct esp_chunk c;

@@ -296,6 +296,13 @@ static struct home_node *node_of_member(struct esp_member *m)
 	return esp_entry(m, struct home_node, m);
 }
 
+enum esp_ep_state env_ep_state(struct esp_node *n, u64 cookie)
+{
+	struct home_node *hn = node_of(n);
+
+	return cookie == hn->ep.cookie ? hn->ep_state : ESP_EP_OPEN;
+}
+
 struct esp_run *env_run_find(struct esp_member *m, u32 opid, u32 start)
 {
 	struct home_run *r;

@@ -44,6 +44,7 @@ struct home_node {
 	struct esp_ep ep;
 	struct esp_member m;
 	bool has_member, alive;
+	enum esp_ep_state ep_state;
 	struct esp_batch batch;
 	struct home_flow *flows;
 	struct home_run *runs;
@@ -78,8 +79,8 @@ struct home {
 	void (*fill)(struct home_run *r); /* its buffer, instead of the usual pattern */
 	u64 frames;
 	u64 events, events_max; /* time stands still after so many; 0: never */
-	u32 buf; /* bytes of a run's buffer, HOME_BUF unless set */
-	u32 loss; /* of 65536 */
+	u32 buf;                /* bytes of a run's buffer, HOME_BUF unless set */
+	u32 loss;               /* of 65536 */
 };
 
 extern struct home home;
