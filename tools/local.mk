@@ -14,6 +14,7 @@ bin_PROGRAMS += %D%/goal
 TESTS += test/text/commands
 
 EXTRA_DIST += \
+	%D%/espgoal.lua \
 	%D%/local.mk \
 	test/text/commands \
 	test/text/run \
