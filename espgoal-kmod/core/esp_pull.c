@@ -198,7 +198,8 @@ void esp_pull_arrived(struct esp_node *n, struct esp_rx *rx, u64 bytes, u64 now)
 	rx->p_last = now;
 	if (!rx->p_stalled) {
 		n->pull.out -= bytes;
-	} else if (n->pull.out + out(rx) <= rx->p_limit) { /* others may have its share */
+	} else if (!out(rx) || n->pull.out + out(rx) <= rx->p_limit) {
+		/* Before, others may have its share. */
 		rx->p_stalled = false;
 		n->pull.out += out(rx);
 	}
