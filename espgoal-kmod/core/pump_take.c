@@ -590,7 +590,7 @@ static void of_groups(struct esp_flow *f, const struct esp_chunk *c, u64 now)
 void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 now)
 {
 	const struct esp_hdr *h = esp_hdr(in);
-	bool numbered = h->flags & ESP_F_NUMBERED;
+	bool numbered = h->flags & ESP_F_NUMBERED, pulled = false;
 	struct esp_take tk[ESP_MSG_MAX];
 	struct esp_todo t;
 	u32 n = 0, i, off;
@@ -624,8 +624,12 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 
 	}
 	esp_batch_push(f);
 	env_flow_unlock(f);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		pulled |= tk[i].how == ESP_TAKE_PLACE && tk[i].c->kind == ESP_K_PULLED;
 		after(f, in, &tk[i], now);
+	}
+	if (pulled)
+		esp_pull_go(f->node, now);
 	esp_todo_run(f, &t);
 	for (off = sizeof(*h); off < in->hdr_len; off = esp_chunk_next(in, off))
 		of_groups(f, esp_chunk(in, off), now);
