@@ -574,6 +574,18 @@ struct esp_batch {
 	struct esp_flow *first;
 };
 
+/* What the unverified may cost a second, each kind by itself: none keeps the others out. */
+enum esp_bucket_kind {
+	ESP_BUCKET_HELLO = 0,
+	ESP_BUCKET_RESET,
+	ESP_BUCKET_SEARCH,
+	ESP_BUCKETS
+};
+
+struct esp_bucket {
+	u64 left, filled;
+};
+
 struct esp_node {
 	u8 id[16];
 	struct esp_params p;
@@ -583,8 +595,8 @@ struct esp_node {
 	struct esp_pull pull;
 	struct esp_link wait[ESP_WAIT_HASH];
 	struct esp_member *tell_first; /* those that have something to tell */
-	u64 hello_left, hello_filled;  /* rate limit of answers to the unverified */
-	u64 hello_pause;               /* ns for one */
+	struct esp_bucket bucket[ESP_BUCKETS];
+	u64 hello_pause; /* ns for one of a bucket */
 };
 
 /* pump_esp.c: the entries. */

@@ -135,19 +135,19 @@ void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 }
 
 /* A token bucket: params.hello_rate a second, and as many at once. */
-bool esp_hello_allowed(struct esp_node *n, u64 now)
+bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 {
-	u64 per = n->hello_pause; /* ns for one */
+	struct esp_bucket *b = &n->bucket[kind];
 
-	while (n->hello_left < n->p.hello_rate && now - n->hello_filled >= per) {
-		n->hello_filled += per;
-		n->hello_left++;
+	while (b->left < n->p.hello_rate && now - b->filled >= n->hello_pause) {
+		b->filled += n->hello_pause;
+		b->left++;
 	}
-	if (n->hello_left == n->p.hello_rate)
-		n->hello_filled = now;
-	if (!n->hello_left)
+	if (b->left == n->p.hello_rate)
+		b->filled = now;
+	if (!b->left)
 		return false;
-	n->hello_left--;
+	b->left--;
 	return true;
 }
 
@@ -199,7 +199,7 @@ static void again(struct esp_flow *f, struct esp_todo *t)
 	}
 	place = next_place(f, f->hello_path);
 	f->hello_at =
-		t->now + (f->node->p.hello_retry << (f->hello_tries > 5 ? 5 : f->hello_tries));
+		t->now + (f->node->p.hello_retry << (f->hello_tries > 4 ? 4 : f->hello_tries));
 	if (f->hello_tries < 255)
 		f->hello_tries++;
 	if (place == ESP_PATHS)

@@ -20,7 +20,7 @@ void esp_params_default(struct esp_params *p)
 	p->pull_pct = 200;
 	p->pull_min = 16384;
 	p->pull_rate = 1250000000; /* 10 Gb/s */
-	p->hello_rate = 1000;
+	p->hello_rate = 10000;
 	p->rtt_init = 100 * ESP_US;
 	p->rto_min = ESP_MS;
 	p->rto_max = 500 * ESP_MS;
@@ -62,7 +62,8 @@ void esp_node_init(struct esp_node *n, const u8 id[16], const struct esp_params 
 	for (i = 0; i < ESP_WAIT_HASH; i++)
 		esp_link_init(&n->wait[i]);
 	esp_link_init(&n->pull.granted);
-	n->hello_left = p->hello_rate;
+	for (i = 0; i < ESP_BUCKETS; i++)
+		n->bucket[i].left = p->hello_rate;
 	n->hello_pause = 1000000000u / (p->hello_rate ? p->hello_rate : 1);
 }
 
@@ -351,14 +352,14 @@ static void answer(struct esp_rail *r, struct esp_out *o)
 }
 
 /* A frame for an output that may be used on unverified word, or NULL. */
-static struct esp_out *reply(struct esp_rail *r, u64 now)
+static struct esp_out *reply(struct esp_rail *r, enum esp_bucket_kind kind, u64 now)
 {
 	struct esp_node *n = r->node;
 	struct esp_out *o;
 	bool ok;
 
 	env_node_lock(n);
-	ok = esp_hello_allowed(n, now);
+	ok = esp_hello_allowed(n, kind, now);
 	env_node_unlock(n);
 	if (!ok) {
 		env_count(n, ESP_C_drop_hello_rate, 1);
@@ -372,7 +373,7 @@ static struct esp_out *reply(struct esp_rail *r, u64 now)
 
 static void reset(struct esp_rail *r, const struct esp_addr *to, u64 cid, u64 now)
 {
-	struct esp_out *o = reply(r, now);
+	struct esp_out *o = reply(r, ESP_BUCKET_RESET, now);
 
 	if (!o)
 		return;
@@ -387,7 +388,7 @@ static void reset(struct esp_rail *r, const struct esp_addr *to, u64 cid, u64 no
 static void hello_in(struct esp_rail *r, const struct esp_addr *from, const struct esp_hello *h,
 		     u64 now)
 {
-	struct esp_out *o = reply(r, now);
+	struct esp_out *o = reply(r, ESP_BUCKET_HELLO, now);
 	u8 token[16];
 
 	if (!o)
@@ -453,7 +454,7 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 		refusal = ESP_REJECT_ORDER;
 	f = refusal ? NULL : open_flow(r, h, now);
 	if (!f) {
-		o = reply(r, now);
+		o = reply(r, ESP_BUCKET_HELLO, now);
 		if (o) {
 			esp_hello_reject(o, r, from, le64_to_cpu(h->cid),
 					 refusal ? refusal : ESP_REJECT_FULL);
@@ -507,7 +508,7 @@ static int reset_in(struct esp_rail *r, u64 cid, u64 now)
 	bool found = false, ok;
 
 	env_node_lock(n);
-	ok = esp_hello_allowed(n, now); /* the search is long */
+	ok = esp_hello_allowed(n, ESP_BUCKET_SEARCH, now); /* the search is long */
 	env_node_unlock(n);
 	if (!ok)
 		return ESP_C_drop_hello_rate;

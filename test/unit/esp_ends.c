@@ -322,7 +322,7 @@ static void renewed(void **state)
 		for (i = 0; i < 2; i++)
 			assert_int_equal(r[i]->run.status, 0);
 	}
-	assert_true(home_counted(ESP_C_flow_replaced) > 0);
+	assert_true(home_counted(ESP_C_flow_renew) > 0);
 	assert_true(home_counted(ESP_C_rx_adopted) > 0);
 	home_close();
 }
@@ -348,6 +348,7 @@ static void rails(void **state)
 	home.fate = one_rail;
 	transfer(0, 1, 2, 1000000, ESP_S);
 	transfer(0, 1, 3, 1000000, ESP_S);
+	home_pass(100 * ESP_MS, NULL);
 	assert_int_equal(home.node[0]->flows->f.path[0].state, ESP_PATH_DEAD);
 	home.fate = NULL;
 	home_pass(ESP_S, NULL);
