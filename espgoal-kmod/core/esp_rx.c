@@ -137,7 +137,10 @@ void esp_rx_stop(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_t
 		esp_append(&f->say, &rx->say);
 }
 
-/* The sender has to begin anew, and so have those that it had begun. */
+/*
+ * The sender has to begin anew, and so have those that it had begun. What is all here, and only on
+ * its way into place, is not among them: the sender may know that already.
+ */
 void esp_rx_renew(struct esp_flow *f, struct esp_todo *t)
 {
 	struct esp_link *l, *next;
@@ -146,6 +149,10 @@ void esp_rx_renew(struct esp_flow *f, struct esp_todo *t)
 		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
 
 		next = l->next;
+		if (rx->busy && rx->here == rx->total) {
+			esp_rx_leave(f, rx);
+			continue;
+		}
 		switch (rx->state) {
 		case ESP_RX_BOUND:
 		case ESP_RX_ORPHAN:
