@@ -484,7 +484,7 @@ static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struc
 	b->f = f;
 	b->p = p;
 	b->now = t->now;
-	b->limit = p->mtu;
+	b->limit = (u32)esp_min(p->mtu, p->rail->mtu); /* which may just have changed */
 	if (numbered) {
 		b->first = esp_sent_get(f, true);
 		if (!b->first) {
@@ -643,6 +643,8 @@ static void output_path(struct esp_flow *f, struct esp_path *p, struct esp_todo 
 {
 	if (!p->rail || p->addr.carrier == ESP_CARRIER_NONE)
 		return;
+	if (p->mtu_want > p->rail->mtu)
+		p->mtu_want = 0; /* esp_mtu_limit() is on its way */
 	if (p->mtu_want && esp_path_usable(p) && ping(f, p, t, p->mtu_want)) {
 		p->mtu_try = p->mtu_want;
 		p->mtu_want = 0;
