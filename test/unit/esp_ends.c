@@ -459,6 +459,30 @@ static void rebooted(void **state)
 	}
 }
 
+/* An endpoint was killed before its node knew of the group: who waits for it hears of that. */
+static void gone(void **state)
+{
+	static const u64 len[] = { 8, 100000 };
+	struct esp_params p = params();
+	struct home_run *r;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		home_open(2, 1, &p);
+		home.node[1]->has_member = false;
+		home.node[1]->ep_state = ESP_EP_GONE;
+		r = i < 2 ? send_run(0, 1, 1, len[i]) : recv_run(0, 1, 1, 8);
+		home_pass(3 * ESP_S, NULL);
+		assert_true(r->over);
+		assert_int_equal(home.node[0]->m.failed, -ECONNRESET);
+		assert_int_equal(home.node[0]->m.failed_rank, 1);
+		if (i)
+			assert_int_equal(r->run.status, -ECONNRESET);
+		home_close();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,7 +493,8 @@ int main(void)
 		cmocka_unit_test(idle),          cmocka_unit_test(forgotten),
 		cmocka_unit_test(renewed),       cmocka_unit_test(rails),
 		cmocka_unit_test(rail_gone),     cmocka_unit_test(mtu),
-		cmocka_unit_test(black_hole),    cmocka_unit_test(rebooted),
+		cmocka_unit_test(black_hole),    cmocka_unit_test(gone),
+		cmocka_unit_test(rebooted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
