@@ -22,11 +22,13 @@ static void dump_rx(const struct esp_rx *rx, FILE *out)
 	fprintf(out,
 		"    in %u: %llu bytes for run %u.%u src %u tag %u, state %u, here %llu, granted "
 		"%llu, "
-		"busy %u, pull state %u%s%s%s\n",
+		"busy %u, pull state %u (granted %llu, here %llu)%s%s%s\n",
 		rx->mid, (unsigned long long)rx->total, rx->key.opid, rx->key.start, rx->key.src,
 		rx->key.tag, rx->state, (unsigned long long)rx->here,
-		(unsigned long long)rx->granted, rx->busy, rx->p_state, rx->pull ? ", pull" : "",
-		rx->has_mid ? "" : ", no id", rx->p_stalled ? ", stalled" : "");
+		(unsigned long long)rx->granted, rx->busy, rx->p_state,
+		(unsigned long long)rx->p_granted, (unsigned long long)rx->p_here,
+		rx->pull ? ", pull" : "", rx->has_mid ? "" : ", no id",
+		rx->p_stalled ? ", stalled" : "");
 }
 
 static void dump_flow(const struct sim_flow *sf, FILE *out)

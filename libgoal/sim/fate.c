@@ -211,7 +211,7 @@ static void restart(struct sim *s, struct sim_node *n)
 	if (n->alive)
 		return;
 	s->t.restarts++;
-	sim_boot(n, sim_chance(&s->random, 32768));
+	sim_boot(n);
 }
 
 void sim_fault(struct sim_fault *x)

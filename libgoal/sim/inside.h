@@ -88,7 +88,8 @@ struct sim_node {
 struct sim_ep {
 	struct esp_ep e; /* first */
 	struct sim_node *node;
-	bool alive;
+	bool alive, clean; /* clean: so it has closed, at @closed */
+	u64 closed;
 	u64 room_used;
 	u32 rooms;
 };
@@ -392,7 +393,7 @@ void sim_member_insert(struct sim_member *m);
 void sim_member_unlink(struct sim_member *m);
 
 /* node.c */
-void sim_boot(struct sim_node *n, bool same);
+void sim_boot(struct sim_node *n);
 void sim_node_kill(struct sim_node *n);
 void sim_ep_kill(struct sim_ep *e, bool clean);
 void sim_flow_forget(struct sim_node *n);

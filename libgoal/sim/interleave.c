@@ -20,7 +20,7 @@ void sim_come_between(struct sim *s)
 
 	if (s->cpu == SIM_CPUS - 1 || s->ending || s->failed || !s->queue.n ||
 	    !sim_chance(&s->random, s->c.adversary.interleave) ||
-	    sim_queue_time(&s->queue) > now + s->c.adversary.interleave_ns)
+	    sim_queue_peek(&s->queue) > now + s->c.adversary.interleave_ns)
 		return;
 	s->cpu++;
 	do {
@@ -34,7 +34,7 @@ void sim_come_between(struct sim *s)
 		s->t.interleaved++;
 		sim_dispatch(s, kind, object);
 	} while (s->queue.n && sim_chance(&s->random, 32768) &&
-		 sim_queue_time(&s->queue) <= now + s->c.adversary.interleave_ns);
+		 sim_queue_peek(&s->queue) <= now + s->c.adversary.interleave_ns);
 	s->cpu--;
 }
 

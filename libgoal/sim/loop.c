@@ -64,12 +64,13 @@ void sim_run(struct sim *s, uint64_t ns, uint64_t frames)
 	bool had_jobs = s->jobs_left;
 
 	while (!s->failed && s->queue.n && s->t.frames < most && (!had_jobs || s->jobs_left)) {
-		u64 at = sim_queue_time(&s->queue);
 		u32 kind;
 		void *object;
+		u64 at;
 
-		if (at > end)
+		if (sim_queue_peek(&s->queue) > end)
 			break;
+		at = sim_queue_time(&s->queue);
 		if (at > s->now)
 			s->now = at;
 		object = sim_queue_pop(&s->queue, &kind);

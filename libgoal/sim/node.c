@@ -2,8 +2,8 @@
 /* Nodes and endpoints: how they come to life, die and come back. */
 #include "inside.h"
 
-/* @same: the machine did not restart, only its service did; it keeps its name. */
-void sim_boot(struct sim_node *n, bool same)
+/* A node that comes back has a new name. */
+void sim_boot(struct sim_node *n)
 {
 	struct sim *s = n->s;
 	u32 i;
@@ -12,9 +12,8 @@ void sim_boot(struct sim_node *n, bool same)
 		if (n->pool_used[i])
 			sim_fail(s, "node %u starts again with %u objects of pool %u in use",
 				 n->index, n->pool_used[i], i);
-	if (!same)
-		for (i = 0; i < 16; i++)
-			n->me.node[i] = (u8)sim_u64(&s->secrets);
+	for (i = 0; i < 16; i++)
+		n->me.node[i] = (u8)sim_u64(&s->secrets);
 	for (i = 0; i < 2; i++)
 		n->prf_key[i] = sim_u64(&s->secrets);
 	esp_node_init(&n->n, n->me.node, &s->p);
@@ -60,6 +59,8 @@ void sim_ep_kill(struct sim_ep *e, bool clean)
 		return;
 	esp_ep_close(&e->e, clean, s->now);
 	e->alive = false;
+	e->clean = clean;
+	e->closed = s->now;
 	for (g = s->groups; g; g = g->next)
 		for (i = 0; i < g->ranks; i++)
 			if (g->member[i]->ep == e && !g->member[i]->left)
@@ -136,4 +137,23 @@ void sim_flow_forget(struct sim_node *n)
 	esp_flow_kill(&f->f, n->s->now);
 	f->refs--;
 	sim_flow_check_free(f);
+}
+
+/* Cookies are known from endpoints that were open. */
+enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
+{
+	const struct sim_node *n = sim_node_of(en);
+	const struct sim *s = n->s;
+	u32 i;
+
+	for (i = 0; i < s->c.ranks_per_node; i++) {
+		const struct sim_ep *e = &s->ep[n->index * s->c.ranks_per_node + i];
+
+		if (e->e.cookie != cookie)
+			continue;
+		if (e->alive)
+			return ESP_EP_OPEN;
+		return e->clean && s->now - e->closed < s->p.linger ? ESP_EP_LEFT : ESP_EP_GONE;
+	}
+	return ESP_EP_GONE;
 }

@@ -3,6 +3,7 @@
  * Bytes of payload: into receives, into unexpected memory, within a run. Where the adversary wants
  * it so the core hears of the end of a move only later.
  */
+#include "env_run.h"
 #include "inside.h"
 
 void sim_copy_out(const struct core_binding *b, u64 off, u8 *to, u64 len)

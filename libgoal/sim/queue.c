@@ -17,6 +17,24 @@ void sim_queue_grow(struct sim_queue *q, struct sim_bucket *b)
 	b->room = room;
 }
 
+u64 sim_queue_peek(const struct sim_queue *q)
+{
+	const struct sim_bucket *from = &q->b[0];
+	u64 least = q->last;
+	u32 i, k = 0;
+
+	if (from->first == from->n) {
+		do {
+			from = &q->b[++k];
+		} while (!from->n);
+		least = from->e[0].at;
+		for (i = 1; i < from->n; i++)
+			if (from->e[i].at < least)
+				least = from->e[i].at;
+	}
+	return least;
+}
+
 void sim_queue_refill(struct sim_queue *q)
 {
 	struct sim_bucket *from;

@@ -48,7 +48,10 @@ static inline void sim_queue_push(struct sim_queue *q, u64 at, u32 kind, void *o
 	q->n++;
 }
 
-/* When the next event is; the queue is not empty. */
+/* When the next event is, for somebody who may not take it; the queue is not empty. */
+u64 sim_queue_peek(const struct sim_queue *q);
+
+/* When the next event is, and from then on nothing can be pushed before it. */
 static inline u64 sim_queue_time(struct sim_queue *q)
 {
 	if (q->b[0].first == q->b[0].n)

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "env_run.h"
 #include "inside.h"
 
 bool sim_past(const struct sim_member *m, u32 number)

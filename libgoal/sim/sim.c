@@ -96,7 +96,7 @@ int sim_open(const struct sim_config *c, struct sim **sim)
 	for (i = 0; i < c->nodes; i++) {
 		s->node[i].s = s;
 		s->node[i].index = i;
-		sim_boot(&s->node[i], false);
+		sim_boot(&s->node[i]);
 	}
 	if (c->pcap)
 		sim_pcap_open(s);

@@ -32,8 +32,10 @@ static void network(struct maker *m)
 {
 	struct sim_config *c = &m->sc->c;
 
-	c->nodes = one_in(m, 12) ? (uint32_t)sim_between(&m->r, 10, 40)
-				 : (uint32_t)sim_between(&m->r, 2, 9);
+	/* Everybody waits for everybody where there is one credit only. */
+	c->nodes = m->sc->kind != SCENARIO_CREDIT && one_in(m, 12)
+			   ? (uint32_t)sim_between(&m->r, 10, 40)
+			   : (uint32_t)sim_between(&m->r, 2, 9);
 	c->ranks_per_node = (uint32_t)PICK(m, 1, 1, 1, 2, 2, 3, 4);
 	c->rails = (uint32_t)PICK(m, 1, 1, 1, 2, 2, 3, 4);
 	c->mtu = (uint32_t)PICK(m, 1500, 1500, 1500, 1500, 9000, 576, 4000, 1501, 743);
@@ -237,6 +239,8 @@ static bool group(struct maker *m, uint64_t within, bool only)
 		goal_program_free(p);
 	}
 	plan.runs = (uint32_t)PICK(m, 1, 2, 5, 10, 30);
+	if (sc->kind == SCENARIO_CREDIT && plan.runs > 5)
+		plan.runs = 5;
 	plan.overlap = (uint32_t)PICK(m, 1, 1, 2, 4, 8);
 	plan.think = PICK(m, 0, 0, 10000, 1000000, 20000000);
 	plan.lockstep = one_in(m, 5);

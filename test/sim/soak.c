@@ -4,9 +4,9 @@
  * with every run over and every byte right. A seed that fails is printed, and gives the same
  * failure again: soak -s SEED -n 1.
  *
- *	soak [-s SEED] [-n SEEDS] [-t SECONDS] [-f FRAMES] [-k KIND] [-F FILE] [-p PCAP] [-c] [-v]
+ *	soak [-s SEED] [-n SEEDS] [-t SECONDS] [-f FRAMES] [-k KIND] [-F FILE] [-p PCAP] [-1] [-c] [-v]
  *
- * -F: the seeds of a file, one a line, first. -k: only this kind of trouble. -c: print the table of
+ * -1: stop at the first failure. -F: the seeds of a file, one a line, first. -k: only this kind of trouble. -c: print the table of
  * drop reasons and state transitions at the end. -v: say what each scenario is like, and
  * what state the network was in when it failed.
  */
@@ -133,11 +133,14 @@ int main(int argc, char **argv)
 	uint64_t seed = 1, most = 0, frames = 0;
 	const char *file = NULL;
 	double limit = 0, begin = seconds(), cpu = cpu_seconds();
-	bool coverage = false;
+	bool coverage = false, first = false;
 	int opt, i;
 
-	while ((opt = getopt(argc, argv, "s:n:t:f:k:F:p:cv")) != -1) {
+	while ((opt = getopt(argc, argv, "1s:n:t:f:k:F:p:cv")) != -1) {
 		switch (opt) {
+		case '1':
+			first = true;
+			break;
 		case 's':
 			seed = strtoull(optarg, NULL, 10);
 			break;
@@ -178,7 +181,7 @@ int main(int argc, char **argv)
 	}
 	if (file && !seeds_of(&k, file))
 		return 2;
-	while ((most || limit > 0 || frames) && (!most || k.seeds < most) &&
+	while (!(first && k.failed) && (most || limit > 0 || frames) && (!most || k.seeds < most) &&
 	       (limit <= 0 || seconds() - begin < limit) && (!frames || k.frames < frames))
 		one_seed(&k, seed++);
 	cpu = cpu_seconds() - cpu;
