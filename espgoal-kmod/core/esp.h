@@ -590,7 +590,6 @@ struct esp_node {
 	u8 id[16];
 	struct esp_params p;
 	struct esp_rail *rail[ESP_PATHS];
-	u64 stamp;
 	/* under the node's lock */
 	struct esp_pull pull;
 	struct esp_link wait[ESP_WAIT_HASH];

@@ -90,7 +90,6 @@
 	X(msg_parked) \
 	X(msg_paused) \
 	X(msg_ready)          /* parked -> queued */ \
-	X(msg_ready_first)    /* READY overtook its NOT-READY */ \
 	X(msg_again)          /* paused -> queued */ \
 	X(msg_accepted) \
 	X(msg_stopped)        /* the receiver wanted no more */ \
