@@ -18,7 +18,7 @@ struct sim_options {
 	struct sim_loggops m;
 	const char *pcap;
 	uint64_t runs;
-	bool model, counters;
+	bool model, counters, text;
 };
 
 /* "0.1%" or "0.001" as a chance of SIM_CHANCE_ONE. */
@@ -243,7 +243,7 @@ static int simulate(struct sim_options *o, const struct goal_program *p, const c
 	rc = sim_open(&o->c, &s);
 	if (rc)
 		return tool_failed("%s: The network cannot be made: %s", name, strerror(-rc));
-	rc = sim_load(s, p, &sp, &e);
+	rc = sim_load(s, p, o->text, &sp, &e);
 	if (rc) {
 		if (e.line)
 			fprintf(stderr, "%s:%u:%u: %s\n", name, e.line, e.column, e.text);
@@ -315,6 +315,7 @@ int tool_sim(int argc, char **argv)
 				"There is no collective `%s', and a GOAL text says itself "
 				"how many ranks it has",
 				argv[optind]);
+		o.text = true;
 		p = tool_read_program(argv[optind]);
 		if (!p)
 			return TOOL_FAILED;

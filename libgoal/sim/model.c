@@ -4,12 +4,13 @@
  * frames. An operation starts when its dependencies and its rank's processor allow it.
  *
  *	send of n bytes	the processor is busy for o + (n - 1) O, the interface for g + (n - 1) G
- *	message		is complete at the receiver L + o + (n - 1) G after the send has started
- *	recv		takes the processor for o + (n - 1) O when it is there
+ *	message		begins to arrive o + L after that
+ *	recv		takes the processor for o + (n - 1) max(O, G) from then on, and the
+ *			interface for g + (n - 1) G
  *	calc		takes the processor for its cost; copies and reductions cost a byte 1 ns
  *
- * A message of more than S bytes is sent once its receive has started and told the sender so (o + L).
- * Wildcards match the first message that comes.
+ * A message of more than S bytes is sent once its receive has started; a receive that starts after
+ * the send has to tell it so (o + L). Wildcards match the first message that was sent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ enum kind {
 
 struct task {
 	double at;
-	uint64_t bytes;
+	uint64_t bytes, order; /* @order: tasks of the same time in the order of their making */
 	uint32_t rank, op, to, recv;
 	enum kind kind;
 };
@@ -34,7 +35,7 @@ struct task {
 struct offer {
 	struct offer *next;
 	uint32_t peer, tag, op;
-	uint64_t bytes;
+	uint64_t bytes, order; /* @order: of the send */
 	double at;
 	bool any_peer, any_tag, asks; /* asks: a long message, its sender waits */
 };
@@ -43,7 +44,7 @@ struct place {
 	const struct goal_graph *g;
 	uint32_t *left, *first, *then; /* by operation: dependencies left; lists of followers */
 	double *ready;
-	double cpu, nic;
+	double cpu, out, in; /* free from then on: processor, interface */
 	struct offer *came, *wants;
 };
 
@@ -51,11 +52,21 @@ struct model {
 	const struct sim_loggops *m;
 	struct place *place;
 	struct task *heap;
-	uint64_t n, room;
+	uint64_t n, room, made;
 	uint64_t undone;
 	double end;
 	bool failed;
 };
+
+/* At the same time, whatever tells of a receive comes before what waits for it. */
+static bool before(const struct task *a, const struct task *b)
+{
+	if (a->at != b->at)
+		return a->at < b->at;
+	if ((a->kind == PULL) != (b->kind == PULL))
+		return b->kind == PULL;
+	return a->order < b->order;
+}
 
 static void push(struct model *x, struct task t)
 {
@@ -73,7 +84,9 @@ static void push(struct model *x, struct task t)
 		x->heap = more;
 	}
 	x->n++;
-	while (i && x->heap[(i - 1) / 2].at > t.at) {
+	if (!t.order)
+		t.order = ++x->made;
+	while (i && before(&t, &x->heap[(i - 1) / 2])) {
 		x->heap[i] = x->heap[(i - 1) / 2];
 		i = (i - 1) / 2;
 	}
@@ -86,9 +99,9 @@ static struct task pop(struct model *x)
 	uint64_t i = 0, k;
 
 	while ((k = 2 * i + 1) < x->n) {
-		if (k + 1 < x->n && x->heap[k + 1].at < x->heap[k].at)
+		if (k + 1 < x->n && before(&x->heap[k + 1], &x->heap[k]))
 			k++;
-		if (x->heap[k].at >= last.at)
+		if (before(&last, &x->heap[k]))
 			break;
 		x->heap[i] = x->heap[k];
 		i = k;
@@ -168,49 +181,51 @@ static double rest(uint64_t bytes)
 	return bytes ? (double)(bytes - 1) : 0;
 }
 
-/* The message is complete at @at: the receive @op takes it then. */
+/* The message begins to arrive at @at: the receive @op takes it then. */
 static void arrive(struct model *x, uint32_t rank, uint32_t op, uint64_t bytes, double at)
 {
 	push(x, (struct task){ .kind = ARRIVE, .rank = rank, .op = op, .bytes = bytes, .at = at });
 }
 
-/* Bytes leave @rank now: when they are complete at their destination. */
+/* Bytes leave @rank now: when they begin to arrive. */
 static double transmit(struct model *x, uint32_t rank, uint64_t bytes, double at)
 {
 	const struct sim_loggops *m = x->m;
 	struct place *p = &x->place[rank];
 
 	p->cpu = at + m->o + rest(bytes) * m->O;
-	p->nic = at + m->g + rest(bytes) * m->G;
-	return at + m->o + m->L + rest(bytes) * m->G;
+	p->out = at + m->g + rest(bytes) * m->G;
+	return at + m->o + m->L;
 }
 
-/* A long message whose receive has started: its sender hears of it. */
-static void pull(struct model *x, uint32_t from, uint32_t op, uint32_t to, uint32_t recv,
-		 uint64_t bytes, double at)
+/* A long message whose receive has started: its sender knows at @at. */
+static void pull(struct model *x, const struct offer *came, uint32_t to, uint32_t recv, double at)
 {
 	push(x, (struct task){ .kind = PULL,
-			       .rank = from,
-			       .op = op,
+			       .rank = came->peer,
+			       .op = came->op,
 			       .to = to,
 			       .recv = recv,
-			       .bytes = bytes,
-			       .at = at + x->m->o + x->m->L });
+			       .bytes = came->bytes,
+			       .order = came->order,
+			       .at = at });
 }
 
-static void send(struct model *x, uint32_t rank, uint32_t op, double at)
+static void send(struct model *x, uint32_t rank, uint32_t op, double at, uint64_t order)
 {
 	const struct goal_op *o = &x->place[rank].g->op[op];
 	struct place *to = &x->place[o->peer];
-	struct offer came = { .peer = rank, .tag = o->tag, .op = op, .bytes = o->len };
+	struct offer came = {
+		.peer = rank, .tag = o->tag, .op = op, .bytes = o->len, .order = order
+	};
 	struct offer *want = match(&to->wants, &came, false);
 
 	if (x->m->S && o->len > x->m->S) {
 		if (want) {
-			pull(x, rank, op, o->peer, want->op, o->len, max(at, want->at));
+			pull(x, &came, o->peer, want->op, max(at, want->at));
 		} else {
 			came.asks = true;
-			came.at = at + x->m->o + x->m->L;
+			came.at = at;
 			keep(x, &to->came, &came);
 		}
 		free(want);
@@ -240,7 +255,7 @@ static void recv(struct model *x, uint32_t rank, uint32_t op, double at)
 	if (!came)
 		keep(x, &p->wants, &want);
 	else if (came->asks)
-		pull(x, came->peer, came->op, rank, op, came->bytes, max(at, came->at));
+		pull(x, came, rank, op, at > came->at ? at + x->m->o + x->m->L : came->at);
 	else
 		arrive(x, rank, op, came->bytes, max(at, came->at));
 	free(came);
@@ -260,7 +275,7 @@ static void start(struct model *x, const struct task *t)
 	release(x, t->rank, t->op, true, t->at);
 	switch (o->code) {
 	case GOAL_OP_SEND:
-		send(x, t->rank, t->op, t->at);
+		send(x, t->rank, t->op, t->at, t->order);
 		break;
 	case GOAL_OP_RECV:
 		recv(x, t->rank, t->op, t->at);
@@ -281,8 +296,8 @@ static double free_at(const struct model *x, const struct task *t)
 	if (t->kind == START && code == GOAL_OP_RECV)
 		return t->at;
 	if (t->kind == PULL || (t->kind == START && code == GOAL_OP_SEND))
-		return max(p->cpu, p->nic);
-	return p->cpu;
+		return max(p->cpu, p->out);
+	return t->kind == ARRIVE ? max(p->cpu, p->in) : p->cpu;
 }
 
 static void step(struct model *x, struct task t)
@@ -300,7 +315,8 @@ static void step(struct model *x, struct task t)
 		start(x, &t);
 		break;
 	case ARRIVE:
-		p->cpu = t.at + x->m->o + rest(t.bytes) * x->m->O;
+		p->cpu = t.at + x->m->o + rest(t.bytes) * max(x->m->O, x->m->G);
+		p->in = t.at + x->m->g + rest(t.bytes) * x->m->G;
 		finish(x, t.rank, t.op, p->cpu);
 		break;
 	case PULL:
@@ -320,7 +336,7 @@ static int prepare(struct model *x, struct place *p, uint32_t rank)
 	p->ready = calloc(p->g->nops + 1, sizeof(*p->ready));
 	if (!p->left || !p->first || !p->then || !p->ready)
 		return -ENOMEM;
-	for (i = 0; i < p->g->ndeps; i++) {
+	for (i = p->g->ndeps; i-- > 0;) { /* so that the lists are in the order of the graph */
 		const struct graph_dep *d = &p->g->dep[i];
 
 		p->left[d->op]++;

@@ -5,7 +5,23 @@
 
 #include "inside.h"
 
-static int load_part(struct sim_part *part, const struct goal_graph *g, struct goal_error *e)
+/* Each receive writes behind the one before. */
+static void spread(void *bytes)
+{
+	const struct goal_sched_hdr *h = bytes;
+	struct goal_op *op = (struct goal_op *)((u8 *)bytes + sizeof(*h));
+	u64 at[GOAL_MAX_BUFS] = { 0 };
+	u32 i;
+
+	for (i = 0; i < h->nops; i++)
+		if (op[i].code == GOAL_OP_RECV && op[i].dst_buf < GOAL_MAX_BUFS) {
+			op[i].dst_off = at[op[i].dst_buf];
+			at[op[i].dst_buf] += op[i].len;
+		}
+}
+
+static int load_part(struct sim_part *part, const struct goal_graph *g, bool apart,
+		     struct goal_error *e)
 {
 	struct goal_schedule *schedule;
 	struct core_error why;
@@ -24,6 +40,8 @@ static int load_part(struct sim_part *part, const struct goal_graph *g, struct g
 	if (!part->bytes || !tmp)
 		goto free_schedule;
 	memcpy(part->bytes, data, bytes);
+	if (apart)
+		spread(part->bytes);
 	rc = core_verify(part->bytes, bytes, tmp, &part->sched, &why);
 	if (rc) {
 		if (e)
@@ -43,7 +61,7 @@ free_schedule:
 	return rc;
 }
 
-int sim_load(struct sim *s, const struct goal_program *gp, struct sim_program **sp,
+int sim_load(struct sim *s, const struct goal_program *gp, bool apart, struct sim_program **sp,
 	     struct goal_error *e)
 {
 	struct sim_program *p = calloc(1, sizeof(*p));
@@ -59,7 +77,7 @@ int sim_load(struct sim *s, const struct goal_program *gp, struct sim_program **
 	if (!p->part)
 		goto free_program;
 	for (i = 0; i < p->ranks; i++) {
-		rc = load_part(&p->part[i], goal_program_graph(gp, i), e);
+		rc = load_part(&p->part[i], goal_program_graph(gp, i), apart, e);
 		if (rc)
 			goto free_program;
 	}

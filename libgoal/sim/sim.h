@@ -86,9 +86,10 @@ void sim_dump(const struct sim *s, FILE *out);
 
 /*
  * Compile all graphs of @p for @s. Reference results are computed on an ideal network at the first
- * use. -EINVAL and @e, -ENOMEM. Belongs to @s.
+ * use. -EINVAL and @e, -ENOMEM. Belongs to @s. @apart: each receive has a place of its own in its
+ * buffer; GOAL texts, which know no places, have all of them write to the same one.
  */
-int sim_load(struct sim *s, const struct goal_program *p, struct sim_program **sp,
+int sim_load(struct sim *s, const struct goal_program *p, bool apart, struct sim_program **sp,
 	     struct goal_error *e);
 /* A group: rank i is endpoint @ep[i] (node ep / ranks_per_node); NULL: i. Belongs to @s. */
 int sim_group(struct sim *s, uint32_t ranks, const uint32_t *ep, uint64_t join_skew,

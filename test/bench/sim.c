@@ -116,7 +116,7 @@ static void run(const struct sim_config *c, const struct build_request *q, uint3
 	plan.program = &program;
 	if (build_program(q, &p, &rank))
 		die("the collective cannot be built");
-	if (sim_open(c, &r->s) || sim_load(r->s, p, &program, &e) ||
+	if (sim_open(c, &r->s) || sim_load(r->s, p, false, &program, &e) ||
 	    sim_group(r->s, q->ranks, NULL, 0, &g) || sim_job(g, &plan, &job))
 		die("there is not enough memory");
 	goal_program_free(p);
@@ -149,8 +149,14 @@ static struct sim_config network(uint32_t nodes, bool switched)
 
 static void speed(struct rounds *r)
 {
-	struct build_request barrier = { .coll = GOAL_BARRIER, .alg = GOAL_ALG_DISSEMINATION, .per_node = 1, .ranks = 64 };
-	struct build_request gather = { .coll = GOAL_GATHER, .alg = GOAL_ALG_BINOMIAL, .per_node = 1, .ranks = 64, .bytes = 8 };
+	struct build_request barrier = {
+		.coll = GOAL_BARRIER, .alg = GOAL_ALG_DISSEMINATION, .per_node = 1, .ranks = 64
+	};
+	struct build_request gather = { .coll = GOAL_GATHER,
+					.alg = GOAL_ALG_BINOMIAL,
+					.per_node = 1,
+					.ranks = 64,
+					.bytes = 8 };
 	struct sim_config c = network(64, true);
 	struct sim_stats t;
 
@@ -163,8 +169,14 @@ static void speed(struct rounds *r)
 
 static void large(struct rounds *r)
 {
-	struct build_request barrier = { .coll = GOAL_BARRIER, .alg = GOAL_ALG_DISSEMINATION, .per_node = 1, .ranks = 4096 };
-	struct build_request gather = { .coll = GOAL_GATHER, .alg = GOAL_ALG_BINOMIAL, .per_node = 1, .ranks = 4096, .bytes = 8 };
+	struct build_request barrier = {
+		.coll = GOAL_BARRIER, .alg = GOAL_ALG_DISSEMINATION, .per_node = 1, .ranks = 4096
+	};
+	struct build_request gather = { .coll = GOAL_GATHER,
+					.alg = GOAL_ALG_BINOMIAL,
+					.per_node = 1,
+					.ranks = 4096,
+					.bytes = 8 };
 	struct sim_config c = network(4096, true);
 	struct sim_stats t;
 
@@ -269,7 +281,10 @@ static void barrier(struct rounds *r)
 	esp_params_default(&params);
 	probe = (double)params.probe_min;
 	for (i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
-		struct build_request q = { .coll = GOAL_BARRIER, .alg = GOAL_ALG_DISSEMINATION, .per_node = 1, .ranks = nodes[i] };
+		struct build_request q = { .coll = GOAL_BARRIER,
+					   .alg = GOAL_ALG_DISSEMINATION,
+					   .per_node = 1,
+					   .ranks = nodes[i] };
 		struct sim_config c = network(nodes[i], true);
 		struct sim_stats t;
 		double lossless;

@@ -232,7 +232,7 @@ static bool group(struct maker *m, uint64_t within, bool only)
 	for (i = 0; i < plan.programs; i++) {
 		struct goal_program *p;
 
-		if (!collective(m, &p, ranks) || sim_load(sc->s, p, &program[i], &e)) {
+		if (!collective(m, &p, ranks) || sim_load(sc->s, p, false, &program[i], &e)) {
 			free(ep);
 			return false;
 		}
