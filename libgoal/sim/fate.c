@@ -57,7 +57,9 @@ bool sim_fate(struct sim_frame *fr)
 	}
 	if (sim_chance(&s->random, a->twice)) {
 		s->t.twice++;
-		again(copy(fr), sim_below(&s->random, behind));
+		/* Now and then one turns up when nobody remembers it. */
+		again(copy(fr), sim_chance(&s->random, 4096) ? sim_below(&s->random, 2 * ESP_S)
+							     : sim_below(&s->random, behind));
 	}
 	if (sim_chance(&s->random, a->mangle)) {
 		struct sim_frame *c = copy(fr);

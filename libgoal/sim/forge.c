@@ -53,13 +53,13 @@ static void data(struct sim *s, struct sim_frame *fr, struct esp_hdr *h)
 	fr->len += sizeof(*e);
 }
 
-static void forge(struct sim *s, u8 type)
+static void forge(struct sim *s, u8 type, u32 dst)
 {
 	struct sim_frame *fr = sim_frame_get(s);
 	struct esp_hdr *h = (struct esp_hdr *)fr->bytes;
 
 	fr->forged = true;
-	fr->dst = (u32)sim_below(&s->random, s->c.nodes);
+	fr->dst = dst;
 	fr->src = (u32)sim_below(&s->random, s->c.nodes);
 	fr->rail = (u8)sim_below(&s->random, s->c.rails);
 	sim_address(&fr->from, fr->src, fr->rail);
@@ -99,9 +99,11 @@ static void forge(struct sim *s, u8 type)
 
 void sim_forge(struct sim *s, bool flood)
 {
-	u32 n = flood ? (u32)sim_between(&s->random, 10, 100) : 1;
+	u32 n = flood ? (u32)sim_between(&s->random, 10, sim_chance(&s->random, 16384) ? 4000 : 100)
+		      : 1;
+	u8 type = (u8)sim_between(&s->random, ESP_T_HELLO, ESP_T_MCAST);
+	u32 dst = (u32)sim_below(&s->random, s->c.nodes);
 
 	while (n--)
-		forge(s,
-		      flood ? ESP_T_HELLO : (u8)sim_between(&s->random, ESP_T_HELLO, ESP_T_MCAST));
+		forge(s, type, dst);
 }

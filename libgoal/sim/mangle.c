@@ -238,6 +238,11 @@ static bool hello(struct sim *s, struct sim_frame *fr)
 			return false;
 		break;
 	default:
+		/* The peer is told that it will never be understood: its runs fail. */
+		if (s->c.adversary.alien && h->type == ESP_T_OPEN) {
+			q->order = ESP_ORDER_BIG;
+			break;
+		}
 		if (h->type != ESP_T_TOKEN && h->type != ESP_T_ACCEPT)
 			return false;
 		q->stamp ^= cpu_to_le64(2);

@@ -114,9 +114,9 @@ void sim_net_arrive(struct sim_frame *fr)
 
 	if (fr->hop != 4 && !sim_fate(fr))
 		return;
-	if (!n->alive || !r->present || r->cut) {
+	if (!n->alive || r->cut) {
 		s->t.lost_cut++;
-	} else {
+	} else { /* also on a rail that has just gone down */
 		s->t.delivered++;
 		if (fr->len < SIM_ETH_MIN && !fr->forged) {
 			memset(fr->bytes + fr->len, 0, SIM_ETH_MIN - fr->len);

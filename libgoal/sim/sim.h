@@ -46,6 +46,7 @@ struct sim_adversary {
 	uint32_t cancel;           /* per run and rank: its user cancels it */
 	uint64_t restart_after;    /* ns until a dead node comes back; 0: never */
 	uint64_t forget_every; /* ns between nodes that forget an idle flow before its peer does */
+	bool alien;            /* some OPEN seem to come from machines of another byte order */
 	bool copy_frames;      /* headers are never in one piece */
 	bool segments;         /* bound buffers are in pieces */
 };
@@ -103,6 +104,7 @@ struct sim_plan {
 	uint64_t think;   /* ns a rank waits before a start, at most */
 	bool lockstep;    /* all ranks start at once, when all have ended */
 	bool leave;       /* an endpoint closes as soon as its rank is through */
+	bool unchecked;   /* the programs are wrong: there is no reference */
 	bool may_fail;    /* errors of runs are not the simulator's */
 	uint64_t within;  /* ns that a run may take at most */
 	uint64_t gap;     /* ns between lockstep runs */

@@ -146,6 +146,7 @@ static void trouble(struct maker *m)
 		a->cut_min = ESP_MS;
 		a->cut_max = PICK(m, 10 * ESP_MS, 3 * ESP_S, 8 * ESP_S);
 		a->cancel = (uint32_t)PICK(m, 0, 300, 3000);
+		a->alien = one_in(m, 3);
 		break;
 	default:
 		if (one_in(m, 2))
@@ -203,6 +204,28 @@ static bool collective(struct maker *m, struct goal_program **p, uint32_t ranks)
 	return !build_program(&q, p, &rank);
 }
 
+/* A message too long for its receive, or one that has none: runs fail on both sides. */
+static bool wrong(struct maker *m, struct goal_program **p, uint32_t ranks)
+{
+	bool lost = one_in(m, 2);
+	uint64_t bytes = PICK(m, 8, 1000, 3000, 20000);
+	uint32_t i;
+
+	if (goal_program_create(ranks, p))
+		return false;
+	for (i = 0; i < ranks; i++) {
+		struct goal_graph *g;
+
+		if (goal_graph_create(i, ranks, &g) || goal_program_set(*p, i, g))
+			return false;
+		goal_send(g, GOAL_BUF_SEND, 0, bytes, (i + 1) % ranks, lost && i == 0 ? 1 : 0);
+		goal_recv(g, GOAL_BUF_RECV, 0, i == 1 && !lost ? bytes - 1 : bytes,
+			  (i + ranks - 1) % ranks, 0);
+		goal_tags(g, 2);
+	}
+	return true;
+}
+
 /* Ranks of a group at endpoints in any order; those of one node share it. */
 static bool group(struct maker *m, uint64_t within, bool only)
 {
@@ -227,12 +250,14 @@ static bool group(struct maker *m, uint64_t within, bool only)
 		ep[i] = ep[k];
 		ep[k] = x;
 	}
+	plan.unchecked = sc->kind == SCENARIO_DEATH && one_in(m, 6);
 	ranks = one_in(m, 3) ? (uint32_t)sim_between(&m->r, 1, n) : n;
 	plan.programs = (uint32_t)sim_between(&m->r, 1, 3);
 	for (i = 0; i < plan.programs; i++) {
 		struct goal_program *p;
 
-		if (!collective(m, &p, ranks) || sim_load(sc->s, p, false, &program[i], &e)) {
+		if (!(plan.unchecked ? wrong(m, &p, ranks) : collective(m, &p, ranks)) ||
+		    sim_load(sc->s, p, false, &program[i], &e)) {
 			free(ep);
 			return false;
 		}
@@ -244,7 +269,8 @@ static bool group(struct maker *m, uint64_t within, bool only)
 	plan.overlap = (uint32_t)PICK(m, 1, 1, 2, 4, 8);
 	plan.think = PICK(m, 0, 0, 10000, 1000000, 20000000);
 	plan.lockstep = one_in(m, 5);
-	plan.may_fail = a->kill_every || a->cancel || a->cut_every || a->no_memory;
+	plan.may_fail = plan.unchecked || a->alien || a->kill_every || a->cancel || a->cut_every ||
+			a->no_memory;
 	plan.leave = only && !plan.lockstep && one_in(m, 2);
 	if (sc->kind == SCENARIO_IDLE && !a->forget_every) {
 		plan.think = 3 * ESP_S;
