@@ -38,7 +38,7 @@ static void check_path(struct sim *s, const struct esp_flow *f, const struct esp
 		sim_fail(s, "path %u has %u numbers open", p->id, n);
 	if (p->window > (u64)f->node->p.window_max * ESP_MTU_MAX)
 		sim_fail(s, "path %u: window of %u", p->id, p->window);
-	if (p->mtu && p->rail && p->mtu > p->rail->mtu && p->rail->up)
+	if (p->state == ESP_PATH_UP && p->rail && p->rail->up && p->mtu > p->rail->mtu)
 		sim_fail(s, "path %u uses an MTU of %u where %u is allowed", p->id, p->mtu,
 			 p->rail->mtu);
 }

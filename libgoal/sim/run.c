@@ -338,9 +338,11 @@ void sim_local_arrive(struct sim_local *l)
 		core_op_done(&r->run, (u32)rc, local_deliver(r, (u32)rc, l));
 	} else if (rc != -EAGAIN ||
 		   core_message(&r->run, l->src, l->tag, l->instance, (u8 *)l + 1)) {
-		if (rc == -EEXIST || rc == -ENOENT)
-			sim_fail(m->s, "rank %u, run %u: a local message finds its receive %s",
-				 m->m.rank, r->number, rc == -EEXIST ? "taken" : "missing");
+		if (rc == -EEXIST)
+			sim_fail(m->s, "rank %u, run %u: a local message finds its receive taken",
+				 m->m.rank, r->number);
+		else if (rc == -ENOENT)
+			env_run_cancel(er, -EPROTO, l->src);
 		local_free(l);
 	}
 	esp_batch_leave(m->m.ep->node, m->s->now);
