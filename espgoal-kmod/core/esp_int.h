@@ -226,7 +226,7 @@ enum esp_take_how {
 	ESP_TAKE_ENTERED,   /* it has: an RTS to be given to its run, or pulled */
 	ESP_TAKE_ADOPT,     /* a reception of an earlier incarnation may wait for it */
 	ESP_TAKE_NOT_READY, /* refused, noted in wait */
-	ESP_TAKE_BUSY,      /* refused, not noted */
+	ESP_TAKE_BUSY,      /* refused, not noted, unless there is a reception as for ADOPT */
 	ESP_TAKE_LOST,      /* must not be acknowledged */
 };
 

@@ -170,6 +170,18 @@ static void entered(struct esp_flow *f, struct esp_take *tk)
 	}
 }
 
+/* Does a reception of an earlier incarnation go on with it? It needs nothing that it has not got. */
+static bool adopted(struct esp_flow *f, struct esp_take *tk, const struct esp_key *k)
+{
+	struct esp_rx *rx = esp_rx_adopt(f, k, esp_take_mid(tk), esp_take_total(tk));
+
+	if (!rx)
+		return false;
+	tk->rx = rx;
+	entered(f, tk);
+	return true;
+}
+
 /*
  * Nobody here will ever grant this long message: its sender has to hear of it. Without memory it
  * comes again.
@@ -210,11 +222,8 @@ static void last(struct esp_flow *f, struct esp_take *tk)
 		entered(f, tk);
 		break;
 	case ESP_TAKE_ADOPT:
-		tk->rx = esp_rx_adopt(f, &key, mid, esp_take_total(tk));
-		if (tk->rx) {
-			entered(f, tk);
+		if (adopted(f, tk, &key))
 			break;
-		}
 		env_count(f->node, ESP_C_skip_matched, 1);
 		tk->how = ESP_TAKE_SKIP;
 		if (tk->c->kind == ESP_K_RTS)
@@ -225,6 +234,9 @@ static void last(struct esp_flow *f, struct esp_take *tk)
 			tk->how = ESP_TAKE_LOST;
 		break;
 	case ESP_TAKE_BUSY:
+		/* All memory may be with receptions that wait for just such messages. */
+		if (adopted(f, tk, &key))
+			break;
 		env_count(f->node, ESP_C_refused_busy, 1);
 		if (!refuse(f, mid, ESP_K_BUSY))
 			tk->how = ESP_TAKE_LOST;

@@ -255,7 +255,7 @@ static u8 offer_part(struct esp_flow *f, struct esp_take *tk, const struct esp_k
 	if (!rx)
 		rx = esp_rx_new(f, ESP_POOL_RX, k, r->m->ep, total, pull);
 	if (!rx)
-		return ESP_TAKE_BUSY; /* its receive may be posted: READY would not come */
+		return ESP_TAKE_BUSY; /* its receive may be posted or bound: READY would not come */
 	op = core_message_claim(r->run, k->src, k->tag, k->instance);
 	if (op >= 0) {
 		if (!claimed(r, (u32)op, total)) {

@@ -279,12 +279,30 @@ static void forgotten(void **state)
 	home_close();
 }
 
+/* As if RESET had come. */
+static void anew(struct home_node *hn, struct home_flow *f)
+{
+	struct esp_todo t;
+
+	f->refs++;
+	env_lock(&f->f);
+	if (f->f.state == ESP_FLOW_UP) {
+		esp_todo_init(&t, &hn->n, home.now);
+		esp_flow_reset(&f->f, &t);
+		env_unlock(&f->f);
+		esp_todo_run(&f->f, &t);
+		esp_timer(&f->f, home.now);
+	} else {
+		env_unlock(&f->f);
+	}
+	env_flow_put(&f->f);
+}
+
 /* The same in the middle of long messages of both directions: they begin again. */
 static void renewed(void **state)
 {
 	struct esp_params p = params();
 	struct home_run *r[2];
-	struct home_flow *f;
 	u32 i, round;
 
 	(void)state;
@@ -301,28 +319,45 @@ static void renewed(void **state)
 			r[i] = home_start(home.node[i], round, op, 2);
 		}
 		home_pass(round * 37 * ESP_US, NULL);
-		f = home.node[round % 2]->flows;
-		if (f) {
-			f->refs++;
-			env_lock(&f->f);
-			if (f->f.state == ESP_FLOW_UP) {
-				struct esp_todo t;
-
-				esp_todo_init(&t, &home.node[round % 2]->n, home.now);
-				esp_flow_reset(&f->f, &t); /* as if RESET had come */
-				env_unlock(&f->f);
-				esp_todo_run(&f->f, &t);
-				esp_timer(&f->f, home.now);
-			} else {
-				env_unlock(&f->f);
-			}
-			env_flow_put(&f->f);
-		}
+		if (home.node[round % 2]->flows)
+			anew(home.node[round % 2], home.node[round % 2]->flows);
 		pass(ESP_S);
 		for (i = 0; i < 2; i++)
 			assert_int_equal(r[i]->run.status, 0);
 	}
 	assert_true(home_counted(ESP_C_flow_renew) > 0);
+	assert_true(home_counted(ESP_C_rx_adopted) > 0);
+	home_close();
+}
+
+/* And when the receptions that wait for their senders hold all the memory there is. */
+static void renewed_credit(void **state)
+{
+	struct esp_params p = params();
+	struct home_op op[2] = { { GOAL_OP_RECV, 1, 0, 0, 400000 },
+				 { GOAL_OP_RECV, 2, 0, 1 << 20, 400000 } };
+	struct home_node *hn;
+	struct home_run *r;
+	u32 round;
+
+	(void)state;
+	home_open(3, 1, &p);
+	hn = home.node[0];
+	hn->pool_max[ESP_POOL_RX] = 1;
+	hn->pool_max[ESP_POOL_RX_POSTED] = 1;
+	for (round = 1; round <= 5; round++) {
+		struct home_flow *f;
+
+		r = home_start(hn, round, op, 2);
+		send_run(1, 0, round, 400000);
+		send_run(2, 0, round, 400000);
+		while (hn->pool_used[ESP_POOL_RX] + hn->pool_used[ESP_POOL_RX_POSTED] < 2)
+			home_pass(10 * ESP_US, NULL);
+		for (f = hn->flows; f; f = f->next)
+			anew(hn, f);
+		pass(5 * ESP_S);
+		assert_int_equal(r->run.status, 0);
+	}
 	assert_true(home_counted(ESP_C_rx_adopted) > 0);
 	home_close();
 }
@@ -491,10 +526,10 @@ int main(void)
 		cmocka_unit_test(death_pull),    cmocka_unit_test(killed),
 		cmocka_unit_test(lingers),       cmocka_unit_test(lingers_out),
 		cmocka_unit_test(idle),          cmocka_unit_test(forgotten),
-		cmocka_unit_test(renewed),       cmocka_unit_test(rails),
-		cmocka_unit_test(rail_gone),     cmocka_unit_test(mtu),
-		cmocka_unit_test(black_hole),    cmocka_unit_test(gone),
-		cmocka_unit_test(rebooted),
+		cmocka_unit_test(renewed),       cmocka_unit_test(renewed_credit),
+		cmocka_unit_test(rails),         cmocka_unit_test(rail_gone),
+		cmocka_unit_test(mtu),           cmocka_unit_test(black_hole),
+		cmocka_unit_test(gone),          cmocka_unit_test(rebooted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
