@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "home.h"
+#include "env_run.h"
 
 struct frame {
 	struct frame *next;
