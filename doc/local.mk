@@ -4,6 +4,7 @@
 dist_man_MANS += \
 	%D%/man/coll_goal.7 \
 	%D%/man/goal.1 \
+	%D%/man/goal-sim.1 \
 	%D%/man/goal_barrier.3 \
 	%D%/man/goal_coll_name.3 \
 	%D%/man/goal_compile.3 \

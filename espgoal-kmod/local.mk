@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The core's sources, which libgoal compiles for the host home, and what only Kbuild compiles.
+# The core's sources, which libgoal compiles for the host home, the protocol's, and what only Kbuild
+# compiles.
 
 core_sources = \
 	%D%/core/core.h \
@@ -14,6 +15,35 @@ core_sources = \
 	%D%/core/types.c \
 	%D%/core/verify.c \
 	%D%/uapi/espgoal.h
+
+# The protocol half of the core, which the simulator compiles beside core_sources.
+esp_sources = \
+	%D%/core/esp.h \
+	%D%/core/esp_ack.c \
+	%D%/core/esp_count.c \
+	%D%/core/esp_count.h \
+	%D%/core/esp_flow.c \
+	%D%/core/esp_frame.c \
+	%D%/core/esp_group.c \
+	%D%/core/esp_hello.c \
+	%D%/core/esp_int.h \
+	%D%/core/esp_item.c \
+	%D%/core/esp_list.h \
+	%D%/core/esp_loss.c \
+	%D%/core/esp_mid.c \
+	%D%/core/esp_msg.c \
+	%D%/core/esp_mtu.c \
+	%D%/core/esp_pull.c \
+	%D%/core/esp_rail.c \
+	%D%/core/esp_rtt.c \
+	%D%/core/esp_rx.c \
+	%D%/core/esp_send.c \
+	%D%/core/esp_take.c \
+	%D%/core/esp_wait.c \
+	%D%/core/pump_esp.c \
+	%D%/core/pump_group.c \
+	%D%/core/pump_take.c \
+	%D%/uapi/esp_wire.h
 
 EXTRA_DIST += \
 	%D%/Kbuild \

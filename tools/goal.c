@@ -131,6 +131,8 @@ static void print_help(void)
 	fputs("Usage: goal text COLLECTIVE -n RANKS [OPTION]...   write its GOAL text, all ranks\n"
 	      "       goal check FILE...                         read, compile, match messages\n"
 	      "       goal run FILE [-t SECONDS]                 run it here, a process per rank\n"
+	      "       goal sim COLLECTIVE|FILE [OPTION]...       simulate it over the protocol, "
+	      "see goal-sim(1)\n"
 	      "       goal list                                  collectives and their algorithms\n"
 	      "       goal --help | --version\n"
 	      "\n"
@@ -165,6 +167,8 @@ int main(int argc, char **argv)
 		status = tool_check(argc, argv);
 	} else if (!strcmp(command, "run")) {
 		status = tool_run(argc, argv);
+	} else if (!strcmp(command, "sim")) {
+		status = tool_sim(argc, argv);
 	} else if (!strcmp(command, "list")) {
 		status = argc > 1 ? tool_usage("`goal list' takes no argument") : command_list();
 	} else if (!strcmp(command, "--help") || !strcmp(command, "-h")) {

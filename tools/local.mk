@@ -7,13 +7,16 @@ bin_PROGRAMS += %D%/goal
 	%D%/check.c \
 	%D%/goal.c \
 	%D%/run.c \
+	%D%/sim.c \
 	%D%/text.c \
 	%D%/tool.h
-%C%_goal_LDADD = libgoal/libgoal.la
+%C%_goal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+%C%_goal_LDADD = libgoal/sim/libsim.la libgoal/libgoal.la -lm
 
 TESTS += test/text/commands
 
 EXTRA_DIST += \
+	%D%/espgoal.lua \
 	%D%/local.mk \
 	test/text/commands \
 	test/text/run \

@@ -9,7 +9,7 @@
 
 #include "tool.h"
 
-static bool find_collective(const char *name, enum goal_coll *coll)
+bool tool_collective(const char *name, enum goal_coll *coll)
 {
 	int i;
 
@@ -22,7 +22,7 @@ static bool find_collective(const char *name, enum goal_coll *coll)
 	return false;
 }
 
-static bool find_algorithm(const char *name, enum goal_algorithm *alg)
+bool tool_algorithm(const char *name, enum goal_algorithm *alg)
 {
 	int i;
 
@@ -80,7 +80,7 @@ static int read_options(int argc, char **argv, struct text_options *o)
 	while ((opt = getopt_long(argc, argv, ":a:b:d:in:N:o:r:", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'a':
-			if (!find_algorithm(optarg, &o->q.alg))
+			if (!tool_algorithm(optarg, &o->q.alg))
 				return tool_usage(
 					"There is no algorithm `%s', `goal list' names them",
 					optarg);
@@ -202,7 +202,7 @@ int tool_text(int argc, char **argv)
 		return tool_usage("The name of a collective is missing");
 	if (optind + 1 < argc)
 		return tool_usage("One collective at a time, not also `%s'", argv[optind + 1]);
-	if (!find_collective(argv[optind], &o.q.coll))
+	if (!tool_collective(argv[optind], &o.q.coll))
 		return tool_usage("There is no collective `%s', `goal list' names them",
 				  argv[optind]);
 	status = check_options(&o);

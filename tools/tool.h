@@ -33,6 +33,11 @@ struct goal_program *tool_read_program(const char *path);
 int tool_text(int argc, char **argv);
 int tool_check(int argc, char **argv);
 int tool_run(int argc, char **argv);
+int tool_sim(int argc, char **argv);
+
+/* text.c: by their names. False: there is none. */
+bool tool_collective(const char *name, enum goal_coll *coll);
+bool tool_algorithm(const char *name, enum goal_algorithm *alg);
 
 /* build.c: what `goal text` is asked for. */
 struct build_request {

@@ -12,24 +12,24 @@
 
 #include "core.h"
 
-struct esp_run {
+struct kmod_run {
 	struct core_run core;
 	spinlock_t lock; /* entered from softirq and from processes */
 };
 
-static inline struct esp_run *esp_run(struct core_run *r)
+static inline struct kmod_run *kmod_run(struct core_run *r)
 {
-	return container_of(r, struct esp_run, core);
+	return container_of(r, struct kmod_run, core);
 }
 
 static inline void env_run_lock(struct core_run *r)
 {
-	spin_lock_bh(&esp_run(r)->lock);
+	spin_lock_bh(&kmod_run(r)->lock);
 }
 
 static inline void env_run_unlock(struct core_run *r)
 {
-	spin_unlock_bh(&esp_run(r)->lock);
+	spin_unlock_bh(&kmod_run(r)->lock);
 }
 
 static inline int env_send(struct core_run *r, u32 op)

@@ -16,6 +16,11 @@ bench_programs += %D%/build
 bench_programs += %D%/engine
 %C%_engine_LDADD = libgoal/libgoal.la
 
+bench_programs += %D%/sim
+%C%_sim_SOURCES = %D%/sim.c tools/build.c tools/tool.h
+%C%_sim_CPPFLAGS = $(sim_cppflags)
+%C%_sim_LDADD = libgoal/sim/libsim.la libgoal/libgoal.la
+
 if GOAL_OPENMPI
 bench_programs += %D%/coll
 %C%_coll_CPPFLAGS = $(mpi_cppflags)

@@ -9,6 +9,10 @@ fuzz_targets = \
 fuzz_core_targets = \
 	%D%/verify
 
+# The protocol, in its own home.
+fuzz_esp_targets = \
+	%D%/frame
+
 FUZZ_CFLAGS = -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_compile = $(FUZZ_CC) $(DEFS) -I. $(libgoal_cppflags) -I$(top_srcdir) -std=gnu11 -pthread \
 	$(GOAL_CORE_CFLAGS) $(FUZZ_CFLAGS)
@@ -18,7 +22,11 @@ fuzz_core_compile = $(FUZZ_CC) $(DEFS) $(core_cppflags) -std=gnu11 -pthread $(GO
 	$(FUZZ_CFLAGS)
 fuzz_core_objects = $(patsubst %.c,%D%/core/%.o,$(filter %.c,$(core_sources) $(home_sources)))
 
-fuzz: $(fuzz_targets) $(fuzz_core_targets)
+fuzz_esp_compile = $(FUZZ_CC) $(DEFS) $(esp_cppflags) -std=gnu11 $(GOAL_CORE_CFLAGS) $(FUZZ_CFLAGS)
+fuzz_esp_objects = $(patsubst %.c,%D%/esp/%.o,\
+	$(filter %.c,$(core_sources) $(esp_sources) $(esp_home_sources)))
+
+fuzz: $(fuzz_targets) $(fuzz_core_targets) $(fuzz_esp_targets)
 
 %D%/obj/%.o: $(top_srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && \
@@ -34,26 +42,41 @@ $(fuzz_targets): %D%/%: $(top_srcdir)/%D%/%.c $(fuzz_objects)
 $(fuzz_core_targets): %D%/%: $(top_srcdir)/%D%/%.c $(fuzz_core_objects)
 	$(AM_V_CCLD)$(fuzz_core_compile) -fsanitize=fuzzer -o $@ $< $(fuzz_core_objects)
 
-# Writes the corpus of verify anew, for when the format changes.
-fuzz-corpus: $(fuzz_core_objects)
+%D%/esp/%.o: $(top_srcdir)/%.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && \
+		$(fuzz_esp_compile) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(fuzz_esp_targets): %D%/%: $(top_srcdir)/%D%/%.c $(fuzz_esp_objects)
+	$(AM_V_CCLD)$(fuzz_esp_compile) -fsanitize=fuzzer -o $@ $< $(fuzz_esp_objects) -lm
+
+# Writes the corpora of verify and frame anew, for when a format changes.
+fuzz-corpus: $(fuzz_core_objects) $(fuzz_esp_objects)
 	$(fuzz_core_compile) -DFUZZ_CORPUS -o %D%/core/corpus $(top_srcdir)/%D%/verify.c \
 		$(fuzz_core_objects)
 	%D%/core/corpus $(top_srcdir)/%D%/corpus/verify
+	$(fuzz_esp_compile) -DFUZZ_CORPUS -o %D%/esp/corpus $(top_srcdir)/%D%/frame.c \
+		$(fuzz_esp_objects) -lm
+	%D%/esp/corpus $(top_srcdir)/%D%/corpus/frame
 
--include $(fuzz_objects:.o=.d) $(fuzz_core_objects:.o=.d)
+-include $(fuzz_objects:.o=.d) $(fuzz_core_objects:.o=.d) $(fuzz_esp_objects:.o=.d)
 
 clean-local: clean-fuzz
 clean-fuzz:
-	rm -rf %D%/obj %D%/core $(fuzz_targets) $(fuzz_core_targets)
+	rm -rf %D%/obj %D%/core %D%/esp $(fuzz_targets) $(fuzz_core_targets) $(fuzz_esp_targets)
 
 print-fuzz-targets:
 if GOAL_FUZZ
-	@echo $(fuzz_targets) $(fuzz_core_targets)
+	@echo $(fuzz_targets) $(fuzz_core_targets) $(fuzz_esp_targets)
 endif
 
 .PHONY: fuzz fuzz-corpus clean-fuzz print-fuzz-targets
 
 EXTRA_DIST += \
+	%D%/corpus/frame/abort \
+	%D%/corpus/frame/early \
+	%D%/corpus/frame/leave \
+	%D%/corpus/frame/lossy \
+	%D%/corpus/frame/plain \
 	%D%/corpus/text/allreduce \
 	%D%/corpus/text/barrier \
 	%D%/corpus/text/crlf \
@@ -74,6 +97,7 @@ EXTRA_DIST += \
 	%D%/corpus/verify/random-6-1 \
 	%D%/corpus/verify/random-7-0 \
 	%D%/corpus/verify/random-7-1 \
+	%D%/frame.c \
 	%D%/local.mk \
 	%D%/text.c \
 	%D%/verify.c

@@ -36,9 +36,25 @@ home_sources = \
 	%D%/home/world.c \
 	%D%/home/world.h
 
+# And the protocol, in another one, for the tests of the protocol (esp_*).
+esp_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%/esp_home \
+	-I$(top_srcdir)/espgoal-kmod/uapi -I$(top_srcdir)/espgoal-kmod/core $(CMOCKA_CFLAGS)
+esp_libs = %D%/libesp_asan.la $(CMOCKA_LIBS)
+esp_home_sources = \
+	%D%/esp_home/env.h \
+	%D%/esp_home/env_esp.h \
+	%D%/esp_home/env_run.h \
+	%D%/esp_home/home.c \
+	%D%/esp_home/home.h
+
 unit_tests =
 
 if GOAL_CMOCKA
+check_LTLIBRARIES += %D%/libesp_asan.la
+%C%_libesp_asan_la_SOURCES = $(core_sources) $(esp_sources) $(esp_home_sources)
+%C%_libesp_asan_la_CPPFLAGS = $(esp_cppflags)
+%C%_libesp_asan_la_CFLAGS = $(unit_cflags)
+
 check_LTLIBRARIES += %D%/libhome_asan.la
 %C%_libhome_asan_la_SOURCES = $(core_sources) $(home_sources)
 %C%_libhome_asan_la_CPPFLAGS = $(core_cppflags)
@@ -221,6 +237,21 @@ unit_tests += %D%/engine_threads
 %C%_engine_threads_CFLAGS = $(tsan_cflags)
 %C%_engine_threads_LDADD = $(tsan_libs)
 endif
+
+unit_tests += %D%/esp_ends
+%C%_esp_ends_CPPFLAGS = $(esp_cppflags)
+%C%_esp_ends_CFLAGS = $(unit_cflags)
+%C%_esp_ends_LDADD = $(esp_libs)
+
+unit_tests += %D%/esp_flow
+%C%_esp_flow_CPPFLAGS = $(esp_cppflags)
+%C%_esp_flow_CFLAGS = $(unit_cflags)
+%C%_esp_flow_LDADD = $(esp_libs)
+
+unit_tests += %D%/esp_parts
+%C%_esp_parts_CPPFLAGS = $(esp_cppflags)
+%C%_esp_parts_CFLAGS = $(unit_cflags)
+%C%_esp_parts_LDADD = $(esp_libs)
 
 unit_tests += %D%/graph_compile
 %C%_graph_compile_CPPFLAGS = $(unit_cppflags)

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/*
+ * The life of a flow: made when somebody has something for the other node, begun anew when the
+ * other node has forgotten it, forgotten when nothing happens, dead when nothing comes back.
+ */
+#include "esp_int.h"
+
+static u32 first(struct esp_node *n, u32 given)
+{
+	return given ? given : (u32)env_random(n);
+}
+
+/* Numbers of a new incarnation; nothing is in flight. */
+static void fresh(struct esp_flow *f)
+{
+	u32 i;
+
+	f->pn_first = first(f->node, f->node->p.pn_first);
+	f->mid_first = first(f->node, f->node->p.mid_first);
+	f->mid = f->mid_first;
+	f->cid_peer = 0;
+	f->nrefused = 0;
+	memset(f->mid_seen, 0, sizeof(f->mid_seen));
+	memset(f->mid_busy, 0, sizeof(f->mid_busy));
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct esp_path *p = &f->path[i];
+
+		memset(p, 0, sizeof(*p));
+		p->id = i;
+		esp_link_init(&p->sent);
+		p->pn = f->pn_first;
+		p->probe_at = ESP_NEVER;
+		p->loss_at = ESP_NEVER;
+		p->retry_at = ESP_NEVER;
+		p->ack_at = ESP_NEVER;
+		p->mtu_at = ESP_NEVER;
+		p->mtu = ESP_MTU_MIN;
+		p->mtu_peer = ESP_MTU_MIN;
+	}
+}
+
+void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer *peer, u64 now)
+{
+	f->node = n;
+	f->peer = *peer;
+	do {
+		f->cid = env_random(n);
+	} while (!f->cid);
+	f->state = ESP_FLOW_IDLE;
+	f->hello_at = ESP_NEVER;
+	f->heard = now;
+	f->progress = now;
+	f->used = now;
+	f->ping_at = now + n->p.watch;
+	f->park_at = ESP_NEVER;
+	f->pull_at = ESP_NEVER;
+	f->timer = ESP_NEVER;
+	esp_link_init(&f->msgs);
+	esp_link_init(&f->open);
+	esp_link_init(&f->parked);
+	esp_link_init(&f->queues);
+	esp_link_init(&f->allq);
+	esp_link_init(&f->ctl);
+	esp_link_init(&f->ctls);
+	esp_link_init(&f->say);
+	esp_link_init(&f->rx);
+	esp_link_init(&f->waits);
+	esp_link_init(&f->common.link);
+	esp_link_init(&f->common.all);
+	esp_link_init(&f->common.small);
+	esp_link_init(&f->common.bulk);
+	fresh(f);
+}
+
+void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
+		 const struct esp_hello *h, struct esp_todo *t)
+{
+	u32 pn = le32_to_cpu(h->pn), i;
+
+	f->state = ESP_FLOW_UP;
+	f->cid_peer = le64_to_cpu(h->cid);
+	f->mid_base = le32_to_cpu(h->mid);
+	f->waiting = false;
+	f->pcrc = (f->node->p.features | le32_to_cpu(h->features)) & ESP_FEAT_PAYLOAD_CRC;
+	f->hello_at = ESP_NEVER;
+	f->heard = t->now;
+	f->answered = t->now;
+	f->used = t->now;
+	f->progress = t->now;
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct esp_path *p = &f->path[i];
+
+		f->peer.addr[i] = h->addr[i];
+		p->rx_top = pn - 1;
+		p->rx_cum = pn;
+		p->rail = f->node->rail[i];
+		p->addr = h->addr[i];
+		if (i == place || !p->rail || p->addr.carrier == ESP_CARRIER_NONE)
+			continue;
+		p->say_mtu = true;
+		esp_path_set(f, p, ESP_PATH_PROBING, t);
+	}
+	f->peer.addr[place] = *from;
+	f->path[place].addr = *from;
+	f->path[place].mtu_peer = le16_to_cpu(h->mtu);
+	esp_path_set(f, &f->path[place], ESP_PATH_UP, t);
+}
+
+/* Records of frames in flight go; what they carried was dealt with before. */
+static void drop_sent(struct esp_flow *f)
+{
+	u32 i, k;
+
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct esp_path *p = &f->path[i];
+
+		while (esp_linked(&p->sent)) {
+			struct esp_sent *s = esp_entry(p->sent.next, struct esp_sent, link), *more;
+
+			esp_unlink(&s->link);
+			for (more = s; more; more = more->more)
+				for (k = 0; k < more->n; k++)
+					esp_item_drop(f, &more->item[k]);
+			esp_sent_landed(f, s);
+		}
+	}
+}
+
+static void drop_ctl_items(struct esp_flow *f, struct esp_ctl *c)
+{
+	while (esp_linked(&c->items))
+		esp_item_drop(f, esp_entry(c->items.next, struct esp_item, of));
+}
+
+void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
+{
+	struct esp_link *l, *next;
+
+	for (l = f->msgs.next; l != &f->msgs; l = next) {
+		next = l->next;
+		esp_msg_renew(f, esp_entry(l, struct esp_msg, all), t);
+	}
+	for (l = f->ctls.next; l != &f->ctls; l = l->next) {
+		struct esp_ctl *c = esp_entry(l, struct esp_ctl, all);
+
+		drop_ctl_items(f, c);
+		esp_unlink(&c->link);
+		esp_append(&f->ctl, &c->link);
+	}
+	drop_sent(f);
+	esp_rx_renew(f, t);
+	fresh(f);
+	while (env_flow_rename(f, env_random(f->node)))
+		;
+	f->pause_at = 0;
+	f->pull_at = ESP_NEVER;
+	t->waits = 1; /* refusals of the old incarnation are repeated by the peer in the new one */
+	env_count(f->node, ESP_C_flow_renew, 1);
+}
+
+void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
+{
+	env_count(f->node, ESP_C_flow_reset, 1);
+	esp_flow_renew(f, t);
+	if (f->nmsgs || esp_linked(&f->ctls) || esp_linked(&f->rx) || t->now < f->watch_until)
+		esp_hello_start(f, t);
+	else
+		esp_flow_end(f, 0, t);
+}
+
+/* Everything in it ends with @status; 0: there is nothing in it. */
+void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
+{
+	struct esp_link *l;
+	u32 i;
+
+	while (esp_linked(&f->msgs))
+		esp_msg_end(f, esp_entry(f->msgs.next, struct esp_msg, all), status, t);
+	while (esp_linked(&f->ctls)) {
+		struct esp_ctl *c = esp_entry(f->ctls.next, struct esp_ctl, all);
+
+		drop_ctl_items(f, c);
+		esp_unlink(&c->link);
+		esp_unlink(&c->all);
+		esp_append(&t->ctls, &c->link);
+	}
+	drop_sent(f);
+	while (esp_linked(&f->rx)) {
+		struct esp_rx *rx = esp_entry(f->rx.next, struct esp_rx, of_flow);
+
+		if (rx->state == ESP_RX_WAITING)
+			esp_rx_leave(f, rx); /* its run has it */
+		else
+			esp_rx_end(f, rx, status, t);
+	}
+	while ((l = f->allq.next) != &f->allq)
+		esp_queue_drop(f, esp_entry(l, struct esp_queue, all));
+	for (i = 0; i < ESP_PATHS; i++)
+		f->path[i].state = ESP_PATH_NONE;
+	f->state = ESP_FLOW_DEAD;
+	f->timer = ESP_NEVER;
+	env_timer(f, ESP_NEVER);
+	t->waits = 2;
+	env_flow_remove(f);
+}
+
+/* Is something missing that the peer should have answered? */
+bool esp_flow_waits(const struct esp_flow *f)
+{
+	u32 i;
+
+	if (f->state != ESP_FLOW_UP)
+		return f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN;
+	for (i = 0; i < ESP_PATHS; i++)
+		if (f->path[i].nsent)
+			return true;
+	return esp_linked(&f->queues) || esp_control_pending(f);
+}
+
+/* Is there anything in it? */
+bool esp_flow_busy(const struct esp_flow *f)
+{
+	return f->nmsgs || esp_linked(&f->rx) || esp_linked(&f->ctls) || esp_flow_waits(f);
+}
+
+/* Does somebody wait for the peer without anything in flight that would show its death? */
+static bool wants_life(const struct esp_flow *f, u64 now)
+{
+	return f->nmsgs || esp_linked(&f->rx) || now < f->watch_until;
+}
+
+static void keep_alive(struct esp_flow *f, struct esp_todo *t)
+{
+	struct esp_path *p;
+
+	if (t->now < f->ping_at)
+		return;
+	f->ping_at = t->now + f->node->p.watch;
+	if (!wants_life(f, t->now) || t->now - f->answered < f->node->p.watch)
+		return;
+	p = esp_path_pick(f, false);
+	if (p)
+		p->say_ping = true;
+}
+
+void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
+{
+	struct esp_node *n = f->node;
+	u32 i;
+
+	if (f->state == ESP_FLOW_DEAD)
+		return;
+	if (esp_flow_waits(f) && t->now - f->progress >= n->p.death) {
+		env_count(n, ESP_C_flow_dead, 1);
+		t->died = true;
+		esp_flow_end(f, -EHOSTUNREACH, t);
+		return;
+	}
+	if (!esp_flow_busy(f) && t->now >= f->watch_until &&
+	    t->now - esp_max(f->heard, f->used) >= n->p.idle) {
+		env_count(n, ESP_C_flow_forgotten, 1);
+		esp_flow_end(f, 0, t);
+		return;
+	}
+	esp_msg_timer(f, t);
+	if (f->state != ESP_FLOW_UP) {
+		if (f->state != ESP_FLOW_IDLE)
+			esp_hello_timer(f, t);
+		return;
+	}
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct esp_path *p = &f->path[i];
+
+		if (p->state == ESP_PATH_NONE)
+			continue;
+		if (p->state == ESP_PATH_UP) {
+			esp_loss_timer(f, p, t);
+			esp_mtu_timer(f, p, t->now);
+		}
+		esp_path_timer(f, p, t);
+	}
+	keep_alive(f, t);
+}
+
+u64 esp_next_timer(const struct esp_flow *f)
+{
+	const struct esp_params *q = &f->node->p;
+	bool waits = esp_flow_waits(f);
+	u64 at = f->park_at;
+	u32 i;
+
+	if (f->state == ESP_FLOW_DEAD)
+		return ESP_NEVER;
+	if (waits)
+		at = esp_min(at, f->progress + q->death);
+	else if (!esp_flow_busy(f))
+		at = esp_min(at, esp_max(esp_max(f->heard, f->used) + q->idle, f->watch_until));
+	if (f->state != ESP_FLOW_UP)
+		return esp_min(at, f->hello_at);
+	for (i = 0; i < ESP_PATHS; i++) {
+		const struct esp_path *p = &f->path[i];
+
+		if (p->state == ESP_PATH_NONE)
+			continue;
+		if (p->state == ESP_PATH_UP)
+			at = esp_min(at, esp_min(p->mtu_at, esp_min(p->probe_at, p->loss_at)));
+		at = esp_min(at, p->retry_at);
+		if (p->rx_unacked)
+			at = esp_min(at, esp_max(p->ack_at, f->pause_at));
+	}
+	if (f->pause_at)
+		at = esp_min(at, f->pause_at);
+	if (f->nmsgs || esp_linked(&f->rx) || f->ping_at < f->watch_until)
+		at = esp_min(at, f->ping_at);
+	return esp_min(at, f->pull_at);
+}
+
+/* After everything else that was done to it. */
+void esp_flow_arm(struct esp_flow *f, u64 now)
+{
+	bool waits;
+	u64 at;
+
+	if (f->state == ESP_FLOW_DEAD)
+		return;
+	waits = esp_flow_waits(f);
+	if (waits && !f->waiting)
+		f->progress = now;
+	f->waiting = waits;
+	if (esp_flow_busy(f))
+		f->used = now;
+	at = esp_next_timer(f);
+	if (at == f->timer)
+		return;
+	f->timer = at;
+	env_timer(f, at);
+}

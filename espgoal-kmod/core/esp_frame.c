@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/*
+ * Reading and writing frames: is what came in a frame at all, are its chunks what they claim to
+ * be? Nothing here knows a flow, and nothing here trusts a byte. Each reason to refuse a frame
+ * has its own counter, which the functions answer.
+ */
+#include "esp_int.h"
+
+/* Bytes of each kind of chunk, without payload; 0: depends, see chunk_len(). */
+static const u8 chunk_size[ESP_K_KINDS] = {
+	[ESP_K_MSG] = sizeof(struct esp_eager),     [ESP_K_RTS] = sizeof(struct esp_rts),
+	[ESP_K_PULLED] = sizeof(struct esp_pulled), [ESP_K_GRANT] = sizeof(struct esp_grant),
+	[ESP_K_READY] = sizeof(struct esp_ready),   [ESP_K_ABORT] = sizeof(struct esp_abort),
+	[ESP_K_PING] = sizeof(struct esp_ping),     [ESP_K_PAD] = sizeof(struct esp_pad),
+	[ESP_K_MTU] = sizeof(struct esp_mtu),       [ESP_K_ADDR] = sizeof(struct esp_path_addr),
+	[ESP_K_STOP] = sizeof(struct esp_over),     [ESP_K_CANCEL] = sizeof(struct esp_over),
+	[ESP_K_ASK] = sizeof(struct esp_endpoint),  [ESP_K_GONE] = sizeof(struct esp_endpoint),
+};
+
+/* Lengths alone: whatever is at fault here, the frame is not looked into any further. */
+int esp_frame_shape(struct esp_in *in, void *frame, u32 len)
+{
+	const struct esp_hdr *h;
+
+	if (len < sizeof(*h))
+		return ESP_C_drop_short;
+	in->frame = frame;
+	in->h = env_frame_bytes(frame, 0, sizeof(*h), in->buf);
+	h = esp_hdr(in);
+	if (h->version != ESP_VERSION)
+		return ESP_C_drop_version;
+	if (h->type < ESP_T_HELLO || h->type >= ESP_T_MCAST)
+		return ESP_C_drop_type;
+	in->hdr_len = le16_to_cpu(h->hdr_len);
+	in->total = le16_to_cpu(h->total_len);
+	if (in->hdr_len < sizeof(*h) || in->hdr_len > ESP_HDR_MAX)
+		return ESP_C_drop_hdr_len;
+	if (in->total < in->hdr_len || in->total > ESP_MTU_MAX)
+		return ESP_C_drop_total_len;
+	if (in->total > len)
+		return ESP_C_drop_short;
+	return 0;
+}
+
+/* The header's checksum, and what must be zero. */
+int esp_frame_sums(const struct esp_in *in)
+{
+	static const u8 zero[4];
+	struct esp_in *w = (struct esp_in *)in;
+	const struct esp_hdr *h;
+	u32 crc;
+
+	w->h = env_frame_bytes(in->frame, 0, in->hdr_len, w->buf);
+	h = esp_hdr(in);
+	crc = env_crc32c(0xffffffff, h, sizeof(*h) - 4);
+	crc = env_crc32c(crc, zero, 4);
+	crc = env_crc32c(crc, in->h + sizeof(*h), in->hdr_len - sizeof(*h));
+	if (~crc != le32_to_cpu(h->hdr_crc))
+		return ESP_C_drop_hdr_crc;
+	if (h->reserved || (h->flags & ~ESP_F_KNOWN) ||
+	    (in->total == in->hdr_len && h->payload_crc))
+		return ESP_C_drop_reserved;
+	if (!(h->flags & ESP_F_NUMBERED) && (h->flags || h->pn || h->back))
+		return ESP_C_drop_reserved;
+	if (h->type != ESP_T_DATA && (h->flags || h->path || in->total != in->hdr_len))
+		return ESP_C_drop_reserved;
+	return 0;
+}
+
+bool esp_frame_payload_ok(const struct esp_in *in)
+{
+	u32 crc;
+
+	if (in->total == in->hdr_len)
+		return true;
+	crc = env_frame_crc(in->frame, in->hdr_len, in->total - in->hdr_len, 0xffffffff);
+	return ~crc == le32_to_cpu(esp_hdr(in)->payload_crc);
+}
+
+u32 esp_chunk_payload(const struct esp_chunk *c)
+{
+	switch (c->kind) {
+	case ESP_K_MSG:
+		return le16_to_cpu(((const struct esp_eager *)c)->plen);
+	case ESP_K_PULLED:
+		return le16_to_cpu(((const struct esp_pulled *)c)->plen);
+	case ESP_K_PAD:
+		return le16_to_cpu(((const struct esp_pad *)c)->plen);
+	default:
+		return 0;
+	}
+}
+
+static bool chunk_len_ok(const struct esp_chunk *c, u32 len)
+{
+	switch (c->kind) {
+	case ESP_K_ACK:
+		return len >= sizeof(struct esp_ack) &&
+		       len <= sizeof(struct esp_ack) + ESP_PN_SPAN / 8 &&
+		       (len - sizeof(struct esp_ack)) % 8 == 0;
+	case ESP_K_NOT_READY:
+	case ESP_K_BUSY:
+		return len >= sizeof(*c) + 4 && len <= sizeof(*c) + 4 * ESP_LIST_MAX &&
+		       len % 4 == 0;
+	default:
+		return len == chunk_size[c->kind];
+	}
+}
+
+/* Flags that must be zero, reserved fields, values that contradict one another. */
+static bool chunk_fields_ok(const struct esp_chunk *c)
+{
+	u32 plen = esp_chunk_payload(c);
+
+	switch (c->kind) {
+	case ESP_K_ACK:
+		return c->flags < ESP_PATHS && !((const struct esp_ack *)c)->reserved;
+	case ESP_K_MSG: {
+		const struct esp_eager *e = (const struct esp_eager *)c;
+		u32 total = le32_to_cpu(e->total), off = le32_to_cpu(e->off);
+
+		return !c->flags && !e->reserved && total <= ESP_EAGER_MAX && off <= total &&
+		       plen <= total - off && (plen || !total);
+	}
+	case ESP_K_RTS:
+		return !c->flags && ((const struct esp_rts *)c)->total;
+	case ESP_K_PULLED: {
+		const struct esp_pulled *d = (const struct esp_pulled *)c;
+
+		return !c->flags && !d->reserved && plen && le64_to_cpu(d->off) + plen >= plen;
+	}
+	case ESP_K_PAD:
+		return !c->flags && !((const struct esp_pad *)c)->reserved;
+	case ESP_K_ABORT: {
+		const struct esp_abort *a = (const struct esp_abort *)c;
+		u32 code = le32_to_cpu(a->code);
+
+		if (code < ESP_ABORT_RUN || code > ESP_ABORT_EXIT)
+			return false;
+		if (c->flags == ESP_ABORT_GROUP)
+			return !a->opid && !a->start;
+		return !c->flags;
+	}
+	case ESP_K_STOP:
+		return !(c->flags & ~ESP_STOP_FAILED);
+	case ESP_K_MTU: {
+		const struct esp_mtu *m = (const struct esp_mtu *)c;
+
+		return c->flags < ESP_PATHS && !m->reserved && le16_to_cpu(m->mtu) >= ESP_MTU_MIN &&
+		       le16_to_cpu(m->mtu) <= ESP_MTU_MAX;
+	}
+	case ESP_K_ADDR:
+		return c->flags < ESP_PATHS &&
+		       ((const struct esp_path_addr *)c)->addr.carrier <= ESP_CARRIER_UDP6 &&
+		       !((const struct esp_path_addr *)c)->addr.reserved;
+	default:
+		return !c->flags;
+	}
+}
+
+/* Every chunk of a DATA frame, before any of them has an effect. */
+int esp_frame_chunks(const struct esp_in *in)
+{
+	bool numbered = esp_hdr(in)->flags & ESP_F_NUMBERED;
+	u32 off = sizeof(struct esp_hdr), payload = 0, n = 0;
+
+	while (off < in->hdr_len) {
+		const struct esp_chunk *c = esp_chunk(in, off);
+		u32 len;
+
+		if (in->hdr_len - off < sizeof(*c))
+			return ESP_C_drop_chunk_len;
+		if (c->kind == 0 || c->kind >= ESP_K_KINDS)
+			return ESP_C_drop_chunk_kind;
+		len = le16_to_cpu(c->len);
+		if (len > in->hdr_len - off || !chunk_len_ok(c, len))
+			return ESP_C_drop_chunk_len;
+		if (!chunk_fields_ok(c))
+			return ESP_C_drop_chunk_fields;
+		if (!numbered && c->kind != ESP_K_ACK && c->kind != ESP_K_NOT_READY &&
+		    c->kind != ESP_K_BUSY)
+			return ESP_C_drop_unnumbered;
+		if (c->kind == ESP_K_MSG || c->kind == ESP_K_RTS || c->kind == ESP_K_PULLED)
+			n++;
+		payload += esp_chunk_payload(c);
+		off += len;
+	}
+	if (payload != in->total - in->hdr_len)
+		return ESP_C_drop_payload_len;
+	return n > ESP_MSG_MAX ? ESP_C_drop_chunk_fields : 0;
+}
+
+void esp_key_get(struct esp_key *k, const struct esp_wire_key *w)
+{
+	k->nonce = le64_to_cpu(w->nonce);
+	k->cookie = le64_to_cpu(w->cookie);
+	k->opid = le32_to_cpu(w->opid);
+	k->start = le32_to_cpu(w->start);
+	k->src = le32_to_cpu(w->src);
+	k->tag = le32_to_cpu(w->tag);
+	k->instance = le32_to_cpu(w->instance);
+}
+
+void esp_key_put(struct esp_wire_key *w, const struct esp_key *k)
+{
+	w->nonce = cpu_to_le64(k->nonce);
+	w->cookie = cpu_to_le64(k->cookie);
+	w->opid = cpu_to_le32(k->opid);
+	w->start = cpu_to_le32(k->start);
+	w->src = cpu_to_le32(k->src);
+	w->tag = cpu_to_le32(k->tag);
+	w->instance = cpu_to_le32(k->instance);
+}
+
+void esp_out_begin(struct esp_out *o, u8 type, u64 cid)
+{
+	struct esp_hdr *h = (struct esp_hdr *)o->hdr;
+
+	memset(h, 0, sizeof(*h));
+	h->version = ESP_VERSION;
+	h->type = type;
+	h->cid = cpu_to_le64(cid);
+	o->hdr_len = sizeof(*h);
+	o->total_len = sizeof(*h);
+	o->npiece = 0;
+	o->pcrc = false;
+}
+
+void esp_out_end(struct esp_out *o)
+{
+	struct esp_hdr *h = (struct esp_hdr *)o->hdr;
+
+	h->hdr_len = cpu_to_le16(o->hdr_len);
+	h->total_len = cpu_to_le16(o->total_len);
+}
+
+void esp_seal(struct esp_out *o, u32 payload)
+{
+	struct esp_hdr *h = (struct esp_hdr *)o->hdr;
+
+	h->payload_crc = cpu_to_le32(o->pcrc && o->total_len > o->hdr_len ? ~payload : 0);
+	h->hdr_crc = 0;
+	h->hdr_crc = cpu_to_le32(~env_crc32c(0xffffffff, o->hdr, o->hdr_len));
+}

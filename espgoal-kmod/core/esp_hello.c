@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/*
+ * How two nodes come to a flow: HELLO, TOKEN, OPEN, and ACCEPT as the responder's first word. The
+ * responder keeps nothing until its token has come back, and never answers an unverified frame
+ * with a longer one. A stamp that grows with each attempt keeps a late OPEN of an earlier
+ * incarnation from ending a later one.
+ */
+#include "esp_int.h"
+
+#define OPEN_TRIES 4 /* then a fresh token */
+
+static u8 byte_order(void)
+{
+	const u16 one = 1;
+
+	return *(const u8 *)&one ? ESP_ORDER_LITTLE : ESP_ORDER_BIG;
+}
+
+static const struct esp_hello *hello_of(const struct esp_in *in)
+{
+	return (const struct esp_hello *)(in->h + sizeof(struct esp_hdr));
+}
+
+static bool unicast(const struct esp_addr *a)
+{
+	return a->carrier != ESP_CARRIER_ETHER || !(a->addr[0] & 1);
+}
+
+/* What every hello must fulfil, whoever sent it. */
+int esp_hello_fields(const struct esp_in *in)
+{
+	const struct esp_hello *h = hello_of(in);
+	u32 i;
+
+	if (in->hdr_len != sizeof(struct esp_hdr) + sizeof(*h))
+		return ESP_C_drop_hello_fields;
+	if (h->reserved[0] || h->reserved[1] || h->reserved[2] || !h->cid || !h->version)
+		return ESP_C_drop_hello_fields;
+	if (le16_to_cpu(h->mtu) < ESP_MTU_MIN || le16_to_cpu(h->mtu) > ESP_MTU_MAX)
+		return ESP_C_drop_hello_fields;
+	if (le32_to_cpu(h->features) & ~ESP_FEAT_KNOWN)
+		return ESP_C_drop_hello_fields;
+	for (i = 0; i < ESP_PATHS; i++)
+		if (h->addr[i].carrier > ESP_CARRIER_UDP6 || h->addr[i].reserved ||
+		    !unicast(&h->addr[i]))
+			return ESP_C_drop_hello_fields;
+	return 0;
+}
+
+static void fill(struct esp_node *n, struct esp_hello *h, const struct esp_rail *r)
+{
+	u32 i;
+
+	memset(h, 0, sizeof(*h));
+	memcpy(h->node, n->id, sizeof(h->node));
+	h->features = cpu_to_le32(n->p.features);
+	h->order = byte_order();
+	h->word = sizeof(void *);
+	h->mtu = cpu_to_le16(r->mtu);
+	h->version = ESP_VERSION;
+	for (i = 0; i < ESP_PATHS; i++)
+		if (n->rail[i])
+			h->addr[i] = n->rail[i]->addr;
+}
+
+static struct esp_hello *begin(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
+			       u8 type, u64 cid)
+{
+	struct esp_hello *h;
+
+	o->rail = r;
+	o->to = *to;
+	esp_out_begin(o, type, cid);
+	h = (struct esp_hello *)(o->hdr + o->hdr_len);
+	fill(r->node, h, r);
+	o->hdr_len += sizeof(*h);
+	o->total_len += sizeof(*h);
+	esp_out_end(o);
+	env_count(r->node, ESP_C_hellos_out, 1);
+	return h;
+}
+
+/* The token for a hello from @from that came in at @to. */
+void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
+		     const struct esp_addr *to, const struct esp_hello *h, u8 token[16])
+{
+	struct {
+		struct esp_addr from, to;
+		u8 node[16];
+		__le64 cid, stamp;
+		u8 half;
+	} __attribute__((packed)) in;
+	u32 half;
+
+	memset(&in, 0, sizeof(in));
+	in.from = *from;
+	in.to = *to;
+	memcpy(in.node, h->node, sizeof(in.node));
+	in.cid = h->cid;
+	in.stamp = h->stamp;
+	for (half = 0; half < 2; half++) {
+		__le64 v;
+
+		in.half = half;
+		v = cpu_to_le64(env_prf(n, key, &in, sizeof(in)));
+		memcpy(token + 8 * half, &v, 8);
+	}
+}
+
+/* TOKEN, which keeps nothing here. */
+void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
+		      const struct esp_hello *q, const u8 token[16])
+{
+	struct esp_hello *h = begin(o, r, to, ESP_T_TOKEN, le64_to_cpu(q->cid));
+
+	h->cid = q->cid;
+	h->stamp = q->stamp;
+	memcpy(h->token, token, sizeof(h->token));
+}
+
+void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to, u64 cid,
+		      u8 reason)
+{
+	struct esp_rejected *j;
+
+	o->rail = r;
+	o->to = *to;
+	esp_out_begin(o, ESP_T_REJECT, cid);
+	j = (struct esp_rejected *)(o->hdr + o->hdr_len);
+	memset(j, 0, sizeof(*j));
+	j->reason = reason;
+	o->hdr_len += sizeof(*j);
+	o->total_len += sizeof(*j);
+	esp_out_end(o);
+}
+
+/* A token bucket: params.hello_rate a second, and as many at once. */
+bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
+{
+	struct esp_bucket *b = &n->bucket[kind];
+
+	while (b->left < n->p.hello_rate && now - b->filled >= n->hello_pause) {
+		b->filled += n->hello_pause;
+		b->left++;
+	}
+	if (b->left == n->p.hello_rate)
+		b->filled = now;
+	if (!b->left)
+		return false;
+	b->left--;
+	return true;
+}
+
+static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *token,
+		 struct esp_todo *t)
+{
+	struct esp_rail *r = f->node->rail[place];
+	struct esp_out *o = env_out_get(r);
+	struct esp_hello *h;
+
+	if (!o) {
+		env_count(f->node, ESP_C_no_out, 1);
+		return; /* the timer tries again */
+	}
+	h = begin(o, r, &f->peer.addr[place], type, cid);
+	h->cid = cpu_to_le64(f->cid);
+	h->stamp = cpu_to_le64(type == ESP_T_ACCEPT ? f->stamp_peer : f->stamp);
+	if (token)
+		memcpy(h->token, token, sizeof(h->token));
+	if (type != ESP_T_HELLO) {
+		h->pn = cpu_to_le32(f->pn_first);
+		h->mid = cpu_to_le32(f->mid_first);
+	}
+	env_out(r, o);
+	t->kick |= 1u << place;
+}
+
+/* The next place that has both ends, from @place on; ESP_PATHS: none. */
+static u32 next_place(const struct esp_flow *f, u32 place)
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PATHS; i++, place++) {
+		place %= ESP_PATHS;
+		if (f->node->rail[place] && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
+			return place;
+	}
+	return ESP_PATHS;
+}
+
+static void again(struct esp_flow *f, struct esp_todo *t)
+{
+	u32 place;
+
+	if (f->state == ESP_FLOW_OPEN && f->hello_tries >= OPEN_TRIES) {
+		f->state = ESP_FLOW_HELLO;
+		f->stamp++;
+		f->hello_path++;
+	}
+	place = next_place(f, f->hello_path);
+	f->hello_at =
+		t->now + (f->node->p.hello_retry << (f->hello_tries > 4 ? 4 : f->hello_tries));
+	if (f->hello_tries < 255)
+		f->hello_tries++;
+	if (place == ESP_PATHS)
+		return; /* no rail now; until one comes, or the peer counts as dead */
+	if (f->state == ESP_FLOW_OPEN) {
+		send(f, place, ESP_T_OPEN, 0, f->token, t);
+		return;
+	}
+	send(f, place, ESP_T_HELLO, 0, NULL, t);
+	f->hello_path = place + 1; /* the answer says which one works */
+}
+
+void esp_hello_start(struct esp_flow *f, struct esp_todo *t)
+{
+	f->state = ESP_FLOW_HELLO;
+	f->stamp = esp_max(f->stamp + 1, t->now);
+	f->hello_tries = 0;
+	f->hello_path = 0;
+	f->progress = t->now;
+	env_count(f->node, ESP_C_flow_idle_hello, 1);
+	again(f, t);
+}
+
+void esp_hello_timer(struct esp_flow *f, struct esp_todo *t)
+{
+	if (t->now < f->hello_at)
+		return;
+	env_count(f->node, ESP_C_hello_retry, 1);
+	again(f, t);
+}
+
+static bool alike(const struct esp_hello *h)
+{
+	return h->order == byte_order() && h->word == sizeof(void *);
+}
+
+/* The peer is not who we look for, or cannot talk to us: it will not come. */
+static void hopeless(struct esp_flow *f, s32 status, struct esp_todo *t)
+{
+	t->died = true;
+	env_count(f->node, ESP_C_flow_dead, 1);
+	esp_flow_end(f, status, t);
+}
+
+static bool from_there(const struct esp_flow *f, u32 place, const struct esp_addr *from)
+{
+	return !memcmp(&f->peer.addr[place], from, sizeof(*from));
+}
+
+int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+		       const struct esp_hello *h, struct esp_todo *t)
+{
+	if (f->state != ESP_FLOW_HELLO)
+		return ESP_C_drop_hello_state;
+	if (le64_to_cpu(h->stamp) != f->stamp || le64_to_cpu(h->cid) != f->cid ||
+	    !from_there(f, place, from))
+		return ESP_C_drop_hello_echo;
+	if (memcmp(h->node, f->peer.node, sizeof(h->node))) {
+		hopeless(f, -EHOSTUNREACH, t);
+		return 0;
+	}
+	if (!alike(h)) {
+		hopeless(f, -EPROTO, t);
+		return ESP_C_drop_hello_order;
+	}
+	memcpy(f->token, h->token, sizeof(f->token));
+	f->state = ESP_FLOW_OPEN;
+	f->hello_tries = 0;
+	f->hello_path = place;
+	env_count(f->node, ESP_C_flow_hello_open, 1);
+	again(f, t);
+	return 0;
+}
+
+int esp_hello_accept_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+			const struct esp_hello *h, struct esp_todo *t)
+{
+	if (f->state != ESP_FLOW_OPEN)
+		return ESP_C_drop_hello_state;
+	if (memcmp(h->token, f->token, sizeof(h->token)) || le64_to_cpu(h->stamp) != f->stamp ||
+	    memcmp(h->node, f->peer.node, sizeof(h->node)) || !from_there(f, place, from))
+		return ESP_C_drop_hello_echo;
+	env_count(f->node, ESP_C_flow_open_up, 1);
+	esp_flow_up(f, place, from, h, t);
+	return 0;
+}
+
+/* Its token was ours: the peer is where it says. */
+int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+		      const struct esp_hello *h, struct esp_todo *t)
+{
+	u64 stamp = le64_to_cpu(h->stamp), cid = le64_to_cpu(h->cid);
+
+	if (f->state == ESP_FLOW_UP && f->cid_peer == cid && f->stamp_peer == stamp) {
+		send(f, place, ESP_T_ACCEPT, cid, h->token, t); /* ours was lost */
+		return 0;
+	}
+	if (stamp <= f->stamp_peer)
+		return ESP_C_drop_hello_stale;
+	if (f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN) {
+		if (memcmp(f->node->id, h->node, sizeof(h->node)) > 0)
+			return ESP_C_drop_hello_simultaneous;
+		env_count(f->node, ESP_C_flow_yield, 1);
+	} else if (f->state == ESP_FLOW_UP) {
+		env_count(f->node, ESP_C_flow_replaced, 1);
+		esp_flow_renew(f, t);
+	} else {
+		env_count(f->node, ESP_C_flow_accept_up, 1);
+	}
+	f->stamp_peer = stamp;
+	esp_flow_up(f, place, from, h, t);
+	send(f, place, ESP_T_ACCEPT, cid, h->token, t);
+	return 0;
+}
+
+int esp_hello_reject_in(struct esp_flow *f, const struct esp_rejected *j, struct esp_todo *t)
+{
+	if (f->state != ESP_FLOW_HELLO && f->state != ESP_FLOW_OPEN)
+		return ESP_C_drop_hello_state;
+	env_count(f->node, ESP_C_hello_rejected, 1);
+	if (j->reason == ESP_REJECT_ORDER)
+		hopeless(f, -EPROTO, t);
+	else
+		f->hello_at = t->now + (f->node->p.hello_retry << 5);
+	return 0;
+}

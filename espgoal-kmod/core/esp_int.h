@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * What the files of the protocol half share. Homes see esp.h only.
+ *
+ * A name ending in _locked does not exist: every function below that is given a flow runs under
+ * the flow's lock, one that is given a node and says so under the node's lock, and what must wait
+ * until the lock is released goes into the struct esp_todo.
+ */
+#ifndef ESP_INT_H
+#define ESP_INT_H
+
+#include "esp.h"
+
+/* What an entry has to do once it has released the flow's lock. */
+struct esp_todo {
+	struct esp_node *n;
+	u64 now;
+	u32 kick;              /* rails to transmit, by place */
+	struct esp_link ended; /* esp_msg.link: env_sent() */
+	struct esp_link rx;    /* esp_rx.of_flow: receptions to be given back */
+	struct esp_link ctls;  /* esp_ctl.link: to be freed */
+	u8 waits;              /* what waits for it goes: 1 refusals, 2 all */
+	bool died;             /* the peer is dead: its groups fail */
+};
+
+static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now)
+{
+	t->n = n;
+	t->now = now;
+	t->kick = 0;
+	t->waits = 0;
+	t->died = false;
+	esp_link_init(&t->ended);
+	esp_link_init(&t->rx);
+	esp_link_init(&t->ctls);
+}
+
+/* Serial numbers that wrap. */
+static inline bool esp_before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
+static inline u64 esp_min(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static inline u64 esp_max(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static inline bool esp_same_key(const struct esp_key *a, const struct esp_key *b)
+{
+	return a->nonce == b->nonce && a->cookie == b->cookie && a->opid == b->opid &&
+	       a->start == b->start && a->src == b->src && a->tag == b->tag &&
+	       a->instance == b->instance;
+}
+
+static inline bool esp_same_run(const struct esp_key *a, const struct esp_key *b)
+{
+	return a->nonce == b->nonce && a->cookie == b->cookie && a->opid == b->opid &&
+	       a->start == b->start;
+}
+
+/* esp_frame.c */
+
+/* A frame being read. */
+struct esp_in {
+	void *frame;
+	const u8 *h; /* its first hdr_len bytes */
+	u32 hdr_len, total;
+	u8 buf[ESP_HDR_MAX];
+};
+
+static inline const struct esp_hdr *esp_hdr(const struct esp_in *in)
+{
+	return (const struct esp_hdr *)in->h;
+}
+
+/* Both: 0, or the counter of the reason to drop it. */
+int esp_frame_shape(struct esp_in *in, void *frame, u32 len);
+int esp_frame_sums(const struct esp_in *in);
+int esp_frame_chunks(const struct esp_in *in);
+bool esp_frame_payload_ok(const struct esp_in *in);
+
+void esp_key_get(struct esp_key *k, const struct esp_wire_key *w);
+void esp_key_put(struct esp_wire_key *w, const struct esp_key *k);
+void esp_out_begin(struct esp_out *o, u8 type, u64 cid);
+/* Everything but the checksums. */
+void esp_out_end(struct esp_out *o);
+
+static inline const struct esp_chunk *esp_chunk(const struct esp_in *in, u32 off)
+{
+	return (const struct esp_chunk *)(in->h + off);
+}
+
+/* Offset of the next chunk; hdr_len when there is none. They were checked. */
+static inline u32 esp_chunk_next(const struct esp_in *in, u32 off)
+{
+	return off + le16_to_cpu(esp_chunk(in, off)->len);
+}
+
+/* Payload bytes the chunk speaks of. */
+u32 esp_chunk_payload(const struct esp_chunk *c);
+
+/* esp_hello.c */
+/* Without a lock. */
+int esp_hello_fields(const struct esp_in *in);
+void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
+		     const struct esp_addr *to, const struct esp_hello *h, u8 token[16]);
+void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
+		      const struct esp_hello *h, const u8 token[16]);
+void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to, u64 cid,
+		      u8 reason);
+/* Under the node's lock: may an unverified frame be answered? */
+bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now);
+/* Under the flow's lock; those that answer int: 0, or the reason to drop the frame. */
+void esp_hello_start(struct esp_flow *f, struct esp_todo *t);
+void esp_hello_timer(struct esp_flow *f, struct esp_todo *t);
+int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+		       const struct esp_hello *h, struct esp_todo *t);
+int esp_hello_accept_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+			const struct esp_hello *h, struct esp_todo *t);
+int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+		      const struct esp_hello *h, struct esp_todo *t);
+int esp_hello_reject_in(struct esp_flow *f, const struct esp_rejected *j, struct esp_todo *t);
+
+/* esp_flow.c */
+void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer *peer, u64 now);
+/* Both sides agreed: @h is the peer's, on path @place. */
+void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
+		 const struct esp_hello *h, struct esp_todo *t);
+/* The peer has forgotten the flow: nothing of it counts as sent. A new connection id. */
+void esp_flow_renew(struct esp_flow *f, struct esp_todo *t);
+/* The peer said RESET. */
+void esp_flow_reset(struct esp_flow *f, struct esp_todo *t);
+void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t);
+bool esp_flow_waits(const struct esp_flow *f);
+bool esp_flow_busy(const struct esp_flow *f);
+void esp_flow_timer(struct esp_flow *f, struct esp_todo *t);
+void esp_flow_arm(struct esp_flow *f, u64 now);
+
+/* esp_ack.c */
+int esp_pn_check(const struct esp_path *p, u32 pn, u32 back);
+void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 flags, u64 now);
+int esp_ack_check(const struct esp_flow *f, const struct esp_ack *a);
+void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t);
+u32 esp_ack_len(const struct esp_path *p);
+void esp_ack_put(struct esp_path *p, struct esp_ack *a, u64 now);
+
+/* esp_rtt.c */
+void esp_rtt_sample(struct esp_path *p, u64 rtt, u64 delay);
+u64 esp_rtt_probe(const struct esp_flow *f, const struct esp_path *p);
+u64 esp_rtt_rto(const struct esp_flow *f, const struct esp_path *p);
+u64 esp_rtt_reorder(const struct esp_flow *f, const struct esp_path *p);
+u64 esp_rtt_ack_delay(const struct esp_flow *f, const struct esp_path *p);
+
+/* esp_loss.c */
+void esp_loss_window_init(struct esp_flow *f, struct esp_path *p);
+void esp_loss_acked(struct esp_flow *f, struct esp_path *p, u32 pn, u32 bytes);
+void esp_loss_detect(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
+void esp_loss_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
+void esp_loss_all(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
+void esp_loss_arm(struct esp_flow *f, struct esp_path *p);
+
+/* esp_item.c */
+struct esp_sent *esp_sent_get(struct esp_flow *f, bool spare);
+struct esp_item *esp_sent_item(struct esp_sent *s, u32 kind, u32 mid);
+void esp_item_drop(struct esp_flow *f, struct esp_item *i);
+/* What the frame carried is to be said again; the frame may still be acknowledged. */
+void esp_sent_again(struct esp_flow *f, struct esp_sent *s);
+/* It will not be acknowledged any more, or was. */
+void esp_sent_landed(struct esp_flow *f, struct esp_sent *s);
+void esp_sent_acked(struct esp_flow *f, struct esp_sent *s, struct esp_todo *t);
+
+/* esp_msg.c */
+struct esp_msg *esp_msg_find(struct esp_flow *f, u32 mid);
+void esp_msg_add(struct esp_flow *f, struct esp_msg *m);
+void esp_msg_queue(struct esp_flow *f, struct esp_msg *m);
+void esp_msg_unqueue(struct esp_flow *f, struct esp_msg *m);
+void esp_msg_detach(struct esp_flow *f, struct esp_msg *m);
+void esp_msg_lost(struct esp_flow *f, struct esp_item *i);
+void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_todo *t);
+void esp_msg_cancel(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
+void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
+void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t);
+void esp_msg_ready(struct esp_flow *f, const struct esp_key *k);
+void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
+void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
+void esp_msg_timer(struct esp_flow *f, struct esp_todo *t);
+bool esp_msg_has_id(struct esp_flow *f, struct esp_msg *m);
+void esp_queue_drop(struct esp_flow *f, struct esp_queue *q);
+void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, struct esp_todo *t);
+
+/* esp_send.c */
+bool esp_msg_idle(const struct esp_msg *m);
+bool esp_control_pending(const struct esp_flow *f);
+void esp_output(struct esp_flow *f, struct esp_todo *t);
+
+/* esp_mtu.c */
+void esp_mtu_start(struct esp_path *p);
+void esp_mtu_limit(struct esp_path *p, u64 now);
+void esp_mtu_timer(struct esp_flow *f, struct esp_path *p, u64 now);
+void esp_mtu_acked(struct esp_flow *f, struct esp_path *p, const struct esp_sent *s, u64 now);
+void esp_mtu_lost(struct esp_flow *f, struct esp_path *p, const struct esp_sent *s, u64 now);
+
+/* esp_rail.c */
+void esp_path_set(struct esp_flow *f, struct esp_path *p, u8 state, struct esp_todo *t);
+void esp_path_rail(struct esp_flow *f, u32 place, struct esp_todo *t);
+void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, struct esp_todo *t);
+void esp_path_acked(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
+void esp_path_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
+struct esp_path *esp_path_pick(struct esp_flow *f, bool window);
+bool esp_path_usable(const struct esp_path *p);
+bool esp_path_span(const struct esp_path *p);
+
+/* esp_take.c: taking messages in, the part under the flow's lock. pump_take.c has the other one. */
+enum esp_take_how {
+	ESP_TAKE_SKIP = 0,  /* nothing to be done, counts as received */
+	ESP_TAKE_NEW,       /* its id was not seen before: to be matched */
+	ESP_TAKE_PLACE,     /* bytes for a reception */
+	ESP_TAKE_ACCEPTED,  /* matched, nothing more to be done */
+	ESP_TAKE_ENTER,     /* rx is new and becomes a reception of the flow */
+	ESP_TAKE_ENTERED,   /* it has: an RTS to be given to its run, or pulled */
+	ESP_TAKE_ADOPT,     /* a reception of an earlier incarnation may wait for it */
+	ESP_TAKE_NOT_READY, /* refused, noted in wait */
+	ESP_TAKE_BUSY,      /* refused, not noted, unless there is a reception as for ADOPT */
+	ESP_TAKE_LOST,      /* must not be acknowledged */
+};
+
+struct esp_take {
+	const struct esp_chunk *c;
+	struct esp_rx *rx;
+	struct esp_run *run; /* ENTER: an RTS whose run waits for it, with a reference */
+	struct esp_ctl *wait;
+	u32 foff; /* of the payload in the frame */
+	u32 plen;
+	u32 fresh;   /* bytes of it that were not here */
+	u8 how;      /* enum esp_take_how */
+	bool failed; /* nobody here wants it: its run has failed */
+	bool gone;   /* for an endpoint that is no more */
+	bool begun;  /* its id is marked as being taken in */
+};
+
+/* What its chunk says. */
+u32 esp_take_mid(const struct esp_take *tk);
+u64 esp_take_off(const struct esp_take *tk);
+u64 esp_take_total(const struct esp_take *tk);
+const struct esp_wire_key *esp_take_key(const struct esp_take *tk);
+
+int esp_take_check(const struct esp_flow *f, const struct esp_in *in);
+u32 esp_take_first(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk);
+/* @cid: of the incarnation it came in. True: the frame is received. */
+bool esp_take_last(struct esp_flow *f, struct esp_take *tk, u32 n, u64 cid, struct esp_todo *t);
+
+/* esp_rx.c: receptions. */
+struct esp_rx *esp_rx_new(struct esp_flow *f, enum esp_pool pool, const struct esp_key *k,
+			  struct esp_ep *ep, u64 total, bool pull);
+struct esp_rx *esp_rx_find(struct esp_flow *f, u32 mid);
+void esp_rx_enter(struct esp_flow *f, struct esp_rx *rx, u32 mid);
+void esp_rx_leave(struct esp_flow *f, struct esp_rx *rx);
+s64 esp_rx_add(struct esp_rx *rx, u64 from, u64 to);
+void esp_rx_end(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_todo *t);
+void esp_rx_stop(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_todo *t);
+void esp_rx_renew(struct esp_flow *f, struct esp_todo *t);
+struct esp_rx *esp_rx_adopt(struct esp_flow *f, const struct esp_key *k, u32 mid, u64 total);
+
+/* esp_mid.c: message ids of the peer. */
+bool esp_mid_seen(const struct esp_flow *f, u32 mid);
+bool esp_mid_busy(const struct esp_flow *f, u32 mid);
+bool esp_mid_ahead(const struct esp_flow *f, u32 mid);
+void esp_mid_begin(struct esp_flow *f, u32 mid);
+void esp_mid_end(struct esp_flow *f, u32 mid, bool seen);
+
+/* esp_pull.c */
+struct esp_granted {
+	struct esp_flow *f; /* with a reference */
+	u32 mid;
+	u64 upto;
+};
+
+/* Under the flow's lock. */
+u64 esp_pull_patience(const struct esp_flow *f);
+void esp_pull_size(const struct esp_flow *f, struct esp_rx *rx);
+/* From here on under the node's lock. */
+void esp_pull_rate(struct esp_node *n);
+void esp_pull_add(struct esp_node *n, struct esp_rx *rx, u64 now);
+void esp_pull_arrived(struct esp_node *n, struct esp_rx *rx, u64 bytes, u64 now);
+void esp_pull_remove(struct esp_node *n, struct esp_rx *rx);
+void esp_pull_check(struct esp_node *n, u64 now);
+u32 esp_pull_next(struct esp_node *n, struct esp_granted *g, u32 max, u64 now);
+
+/* esp_wait.c, all under the node's lock. */
+struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
+			      u8 kind);
+/* The next one of @kind for this run after @prev (NULL: the first), of whatever flow. */
+struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const struct esp_key *k,
+			      u8 kind);
+void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,
+		     const struct esp_key *k, u8 kind);
+void esp_wait_remove(struct esp_ctl *c);
+void esp_ctl_init(struct esp_ctl *c);
+
+/* esp_group.c, all under the node's lock. */
+struct esp_tomb *esp_tomb_find(struct esp_member *m, u32 opid, u32 start);
+struct esp_tomb *esp_tomb_add(struct esp_member *m, u32 opid, u32 start, s32 status, u32 rank,
+			      u64 now);
+u32 esp_tell_mask(const struct esp_member *m);
+u32 esp_tell_rank(const struct esp_member *m, u32 k);
+s32 esp_abort_status(u32 code);
+u32 esp_abort_code(s32 status);
+/* First rank of @table whose node is @node, or nranks. */
+u32 esp_table_find(const struct esp_table *table, const u8 node[16]);
+
+/* pump_esp.c, for pump_take.c and pump_group.c. All without a lock, but for the first. */
+void esp_batch_push(struct esp_flow *f);
+void esp_todo_run(struct esp_flow *f, struct esp_todo *t);
+/* The flow to a node, made if there is none; with a reference. */
+struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u64 now);
+/* @c (READY or ABORT) is to be said in @f. */
+void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now);
+
+/* pump_take.c */
+void esp_rx_release(struct esp_rx *rx, u64 now);
+void esp_pull_go(struct esp_node *n, u64 now);
+void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 now);
+
+/* pump_group.c */
+void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now);
+void esp_ask_in(struct esp_flow *f, u64 cookie, u64 now);
+void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now);
+void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
+/* The peer of @f is dead. */
+void esp_peer_died(struct esp_flow *f, u64 now);
+/* Its refusals (1), and its early aborts (2), are forgotten. */
+void esp_waits_drop(struct esp_flow *f, u8 which);
+
+#endif /* ESP_INT_H */

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/*
+ * The paths of a flow: which of them work, and which takes the next frame. Each has its own
+ * numbers, round trip and window, so that striping by free window follows what each delivers. An
+ * address becomes a destination of messages only after an answer has come back over it.
+ */
+#include "esp_int.h"
+
+#define SUSPECT 3 /* unanswered probes and timeouts, while another path works */
+
+static bool has_both_ends(const struct esp_path *p)
+{
+	return p->rail && p->addr.carrier != ESP_CARRIER_NONE;
+}
+
+bool esp_path_usable(const struct esp_path *p)
+{
+	return p->state == ESP_PATH_UP && p->rail;
+}
+
+/* May one more number be opened? */
+bool esp_path_span(const struct esp_path *p)
+{
+	if (!esp_linked(&p->sent))
+		return true;
+	return p->pn - esp_entry(p->sent.next, struct esp_sent, link)->pn < ESP_PN_SPAN;
+}
+
+void esp_path_set(struct esp_flow *f, struct esp_path *p, u8 state, struct esp_todo *t)
+{
+	if (p->state == state)
+		return;
+	switch (state) {
+	case ESP_PATH_NONE:
+		env_count(f->node, ESP_C_path_none, 1);
+		break;
+	case ESP_PATH_PROBING:
+		env_count(f->node, ESP_C_path_probing, 1);
+		break;
+	case ESP_PATH_UP:
+		env_count(f->node, p->state == ESP_PATH_DEAD ? ESP_C_path_back : ESP_C_path_up, 1);
+		break;
+	default:
+		env_count(f->node, ESP_C_path_dead, 1);
+		break;
+	}
+	p->state = state;
+	p->backoff = 0;
+	p->probes = 0;
+	p->retry_at = state == ESP_PATH_PROBING || state == ESP_PATH_DEAD ? t->now : ESP_NEVER;
+	if (state == ESP_PATH_UP) {
+		esp_mtu_start(p);
+		esp_loss_window_init(f, p);
+	} else {
+		esp_loss_all(f, p, t); /* others carry it */
+		p->say_ping = false;
+		p->probe_at = ESP_NEVER;
+	}
+}
+
+/* The rail of this place came, went, or is another one. */
+void esp_path_rail(struct esp_flow *f, u32 place, struct esp_todo *t)
+{
+	struct esp_path *p = &f->path[place];
+
+	if (p->rail == f->node->rail[place])
+		return;
+	esp_path_set(f, p, ESP_PATH_NONE, t);
+	p->rail = f->node->rail[place];
+	p->say_addr = true;
+	if (p->rail)
+		p->say_mtu = true;
+	if (has_both_ends(p))
+		esp_path_set(f, p, ESP_PATH_PROBING, t);
+}
+
+/* The peer says its address there. */
+void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, struct esp_todo *t)
+{
+	struct esp_path *p = &f->path[place];
+
+	if (p->state != ESP_PATH_NONE && !memcmp(&p->addr, a, sizeof(*a)))
+		return;
+	esp_path_set(f, p, ESP_PATH_NONE, t);
+	p->addr = *a;
+	if (has_both_ends(p))
+		esp_path_set(f, p, ESP_PATH_PROBING, t);
+}
+
+/* Something new was acknowledged on it. */
+void esp_path_acked(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
+{
+	if (p->state == ESP_PATH_PROBING || p->state == ESP_PATH_DEAD)
+		esp_path_set(f, p, ESP_PATH_UP, t);
+}
+
+static bool another_works(const struct esp_flow *f, const struct esp_path * not )
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PATHS; i++) {
+		const struct esp_path *p = &f->path[i];
+
+		if (p != not &&esp_path_usable(p) && p->backoff < SUSPECT)
+			return true;
+	}
+	return false;
+}
+
+void esp_path_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
+{
+	if (p->state == ESP_PATH_UP && p->backoff >= SUSPECT && another_works(f, p))
+		esp_path_set(f, p, ESP_PATH_DEAD, t);
+	if (t->now < p->retry_at)
+		return;
+	esp_loss_all(f, p, t);
+	p->say_ping = true;
+	p->retry_at = t->now + esp_min(esp_rtt_rto(f, p), f->node->p.rail_retry);
+	if (p->backoff < 32)
+		p->backoff++;
+}
+
+/* The path for the next frame: the emptiest window; @window: only if there is room in it. */
+struct esp_path *esp_path_pick(struct esp_flow *f, bool window)
+{
+	struct esp_path *best = NULL;
+	u32 i;
+
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct esp_path *p = &f->path[i];
+		u64 a, b;
+
+		if (!esp_path_usable(p) || !esp_path_span(p))
+			continue;
+		if (window && !p->probes && p->inflight + p->mtu > p->window)
+			continue;
+		if (!best) {
+			best = p;
+			continue;
+		}
+		if ((p->backoff == 0) != (best->backoff == 0)) {
+			if (p->backoff == 0)
+				best = p;
+			continue;
+		}
+		a = (u64)p->inflight * best->window;
+		b = (u64)best->inflight * p->window;
+		if (a < b || (a == b && p->srtt < best->srtt))
+			best = p;
+	}
+	return best;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/*
+ * The round trip of a path and the times derived from it. The sender's clock alone is used; the
+ * receiver says how long it held its acknowledgement back.
+ */
+#include "esp_int.h"
+
+void esp_rtt_sample(struct esp_path *p, u64 rtt, u64 delay)
+{
+	u64 diff;
+
+	if (rtt == 0)
+		rtt = 1;
+	if (!p->rtt_valid) {
+		p->rtt_valid = true;
+		p->rtt_min = rtt;
+		p->srtt = rtt;
+		p->rttvar = rtt / 2;
+		return;
+	}
+	p->rtt_min = esp_min(p->rtt_min, rtt);
+	/* Only as far as it stays plausible: the peer's word must not make a path look short. */
+	if (rtt >= p->rtt_min + delay)
+		rtt -= delay;
+	diff = p->srtt > rtt ? p->srtt - rtt : rtt - p->srtt;
+	p->rttvar = (3 * p->rttvar + diff) >> 2;
+	p->srtt = (7 * p->srtt + rtt) >> 3;
+}
+
+static u64 srtt(const struct esp_flow *f, const struct esp_path *p)
+{
+	return p->rtt_valid ? p->srtt : f->node->p.rtt_init;
+}
+
+static u64 spread(const struct esp_flow *f, const struct esp_path *p)
+{
+	return p->rtt_valid ? 4 * p->rttvar : 2 * f->node->p.rtt_init;
+}
+
+/* How long after the last frame something is missing, if nothing came back. */
+u64 esp_rtt_probe(const struct esp_flow *f, const struct esp_path *p)
+{
+	u64 base = srtt(f, p);
+
+	return esp_max(base + esp_max(spread(f, p), base >> 3) + f->node->p.ack_delay,
+		       f->node->p.probe_min);
+}
+
+u64 esp_rtt_rto(const struct esp_flow *f, const struct esp_path *p)
+{
+	u64 rto = esp_max(srtt(f, p) + spread(f, p) + f->node->p.ack_delay, f->node->p.rto_min);
+
+	rto <<= p->backoff > 16 ? 16 : p->backoff;
+	return esp_min(rto, f->node->p.rto_max);
+}
+
+/* A frame overtaken by this much is lost. */
+u64 esp_rtt_reorder(const struct esp_flow *f, const struct esp_path *p)
+{
+	u64 base = srtt(f, p);
+
+	return base + (base >> 3) + ESP_US;
+}
+
+/* How long an acknowledgement may wait for company. */
+u64 esp_rtt_ack_delay(const struct esp_flow *f, const struct esp_path *p)
+{
+	return esp_min(f->node->p.ack_delay, srtt(f, p) >> 2);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/*
+ * What waits at a node for something that is not here yet: refused messages for their run or their
+ * receive, aborts for their group. One record per flow and run, however many messages it stands
+ * for; a bounded number per flow. Everything here is under the node's lock.
+ */
+#include "esp_int.h"
+
+static struct esp_link *head(struct esp_node *n, const struct esp_key *k)
+{
+	u64 x = k->nonce ^ k->cookie ^ k->opid ^ (u64)k->start << 32;
+
+	x *= 0x9e3779b97f4a7c15ull;
+	return &n->wait[x >> 56];
+}
+
+void esp_ctl_init(struct esp_ctl *c)
+{
+	memset(c, 0, sizeof(*c));
+	esp_link_init(&c->link);
+	esp_link_init(&c->all);
+	esp_link_init(&c->wait);
+	esp_link_init(&c->waits);
+	esp_link_init(&c->items);
+}
+
+struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const struct esp_key *k,
+			      u8 kind)
+{
+	struct esp_link *h = head(n, k), *l = prev ? prev->wait.next : h->next;
+
+	for (; l != h; l = l->next) {
+		struct esp_ctl *c = esp_entry(l, struct esp_ctl, wait);
+
+		if (c->kind == kind && esp_same_run(&c->key, k))
+			return c;
+	}
+	return NULL;
+}
+
+struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
+			      u8 kind)
+{
+	struct esp_ctl *c = NULL;
+
+	do {
+		c = esp_wait_next(n, c, k, kind);
+	} while (c && c->flow != f);
+	return c;
+}
+
+void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,
+		     const struct esp_key *k, u8 kind)
+{
+	c->kind = kind;
+	c->flow = f;
+	c->key = *k;
+	esp_append(head(n, k), &c->wait);
+	esp_append(&f->waits, &c->waits);
+	f->nwaits++;
+}
+
+void esp_wait_remove(struct esp_ctl *c)
+{
+	esp_unlink(&c->wait);
+	esp_unlink(&c->waits);
+	c->flow->nwaits--;
+}

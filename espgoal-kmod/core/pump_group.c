@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/*
+ * Failures and ends, as they cross from flows to groups and from groups to flows: aborts heard and
+ * told, dead peers, endpoints that close, runs whose peers need watching. Part of the pump: takes
+ * the locks, one at a time.
+ */
+#include "esp_int.h"
+
+/* Forget what waits for @k: its run, or when @all everything of its group's endpoint. */
+static void forget_waits(struct esp_node *n, const struct esp_key *k, bool all)
+{
+	struct esp_link *l, *next, freed;
+	u32 i;
+
+	esp_link_init(&freed);
+	env_node_lock(n);
+	for (i = 0; i < ESP_WAIT_HASH; i++) {
+		for (l = n->wait[i].next; l != &n->wait[i]; l = next) {
+			struct esp_ctl *c = esp_entry(l, struct esp_ctl, wait);
+
+			next = l->next;
+			if (c->key.nonce != k->nonce || c->key.cookie != k->cookie ||
+			    (!all && (c->kind != ESP_CTL_WAIT || !esp_same_run(&c->key, k))))
+				continue;
+			esp_wait_remove(c);
+			c->gone = true;
+			if (!c->adding)
+				esp_append(&freed, &c->link);
+		}
+	}
+	env_node_unlock(n);
+	while (esp_linked(&freed)) {
+		l = freed.next;
+		esp_unlink(l);
+		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
+	}
+}
+
+/* The flow is over (2), or begins anew (1). */
+void esp_waits_drop(struct esp_flow *f, u8 which)
+{
+	struct esp_node *n = f->node;
+	struct esp_link *l, *next, freed;
+
+	esp_link_init(&freed);
+	env_node_lock(n);
+	for (l = f->waits.next; l != &f->waits; l = next) {
+		struct esp_ctl *c = esp_entry(l, struct esp_ctl, waits);
+
+		next = l->next;
+		if (which == 1 && c->kind != ESP_CTL_WAIT)
+			continue;
+		esp_wait_remove(c);
+		c->gone = true;
+		if (!c->adding)
+			esp_append(&freed, &c->link);
+	}
+	env_node_unlock(n);
+	while (esp_linked(&freed)) {
+		l = freed.next;
+		esp_unlink(l);
+		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
+	}
+}
+
+/* @m has something to tell. Under the node's lock. */
+static void telling(struct esp_member *m)
+{
+	struct esp_node *n = m->ep->node;
+
+	if (m->telling)
+		return;
+	m->telling = true;
+	m->tell_next = n->tell_first;
+	n->tell_first = m;
+	env_member_get(m);
+}
+
+static void member_key(const struct esp_member *m, struct esp_key *k)
+{
+	memset(k, 0, sizeof(*k));
+	k->nonce = m->nonce;
+	k->cookie = m->ep->cookie;
+}
+
+/* The group has failed: false if that is known already. */
+static bool note_group(struct esp_member *m, s32 status, u32 rank)
+{
+	struct esp_node *n = m->ep->node;
+	struct esp_key k;
+	bool first;
+
+	env_node_lock(n);
+	first = !m->failed;
+	if (first) {
+		m->failed = status;
+		m->failed_rank = rank;
+		m->tell = esp_tell_mask(m);
+		telling(m);
+	}
+	env_node_unlock(n);
+	if (!first)
+		return false;
+	env_count(n, ESP_C_abort_group, 1);
+	member_key(m, &k);
+	forget_waits(n, &k, true);
+	env_member_failed(m);
+	return true;
+}
+
+/* A run has failed, here or elsewhere. */
+static bool note_run(struct esp_member *m, u32 opid, u32 start, s32 status, u32 rank, u64 now)
+{
+	struct esp_node *n = m->ep->node;
+	struct esp_tomb *t = NULL;
+	struct esp_key k;
+	struct esp_run *r;
+	bool known;
+
+	env_node_lock(n);
+	known = m->failed || esp_tomb_find(m, opid, start);
+	if (!known) {
+		t = esp_tomb_add(m, opid, start, status, rank, now);
+		if (t)
+			telling(m);
+	}
+	env_node_unlock(n);
+	if (known)
+		return false;
+	if (!t)
+		return note_group(m, status, rank);
+	env_count(n, ESP_C_abort_run, 1);
+	member_key(m, &k);
+	k.opid = opid;
+	k.start = start;
+	forget_waits(n, &k, false);
+	r = env_run_find(m, opid, start);
+	if (r) {
+		env_run_cancel(r, status, rank);
+		env_run_put(r);
+	}
+	return true;
+}
+
+/* What is to be told next. */
+struct news {
+	u32 opid, start, rank, bit;
+	s32 status;
+	bool group;
+};
+
+static bool next_news(struct esp_member *m, struct news *w)
+{
+	u32 i;
+
+	memset(w, 0, sizeof(*w));
+	if (m->tell) {
+		w->bit = m->tell & -m->tell;
+		m->tell &= ~w->bit;
+		w->group = true;
+		w->status = m->failed;
+		w->rank = m->failed_rank;
+		return true;
+	}
+	for (i = 0; i < ESP_TOMBS; i++) {
+		struct esp_tomb *t = &m->tomb[i];
+
+		if (!t->at || !t->tell)
+			continue;
+		w->bit = t->tell & -t->tell;
+		t->tell &= ~w->bit;
+		w->opid = t->opid;
+		w->start = t->start;
+		w->status = t->status;
+		w->rank = t->rank;
+		return true;
+	}
+	return false;
+}
+
+/* Not now: put it back. */
+static void news_back(struct esp_member *m, const struct news *w)
+{
+	struct esp_tomb *t;
+
+	if (w->group) {
+		m->tell |= w->bit;
+		return;
+	}
+	t = esp_tomb_find(m, w->opid, w->start);
+	if (t)
+		t->tell |= w->bit;
+}
+
+static u32 bit_number(u32 bit)
+{
+	u32 k = 0;
+
+	while (bit >>= 1)
+		k++;
+	return k;
+}
+
+/* False: no memory, later. */
+static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
+{
+	struct esp_node *n = m->ep->node;
+	const struct esp_table *tab = m->table;
+	u32 to = esp_tell_rank(m, bit_number(w->bit));
+	const struct esp_peer *peer = &tab->peer[tab->rank[to].peer];
+	struct esp_ctl *c;
+	struct esp_flow *f;
+
+	if (w->status == -EHOSTUNREACH && w->rank < tab->nranks &&
+	    tab->rank[w->rank].peer == tab->rank[to].peer)
+		return true; /* it is dead */
+	if (!memcmp(peer->node, n->id, sizeof(n->id))) {
+		struct esp_member *local = env_member_find(n, tab->rank[to].cookie, m->nonce);
+
+		if (!local)
+			return true;
+		if (w->group)
+			note_group(local, w->status, w->rank);
+		else
+			note_run(local, w->opid, w->start, w->status, w->rank, now);
+		env_member_put(local);
+		return true;
+	}
+	c = env_pool_get(n, ESP_POOL_CTL);
+	if (!c)
+		return false;
+	f = esp_flow_to(n, peer, now);
+	if (!f) {
+		env_pool_put(n, ESP_POOL_CTL, c);
+		return false;
+	}
+	esp_ctl_init(c);
+	c->kind = ESP_CTL_ABORT;
+	c->flow = f;
+	c->group = w->group;
+	c->key.nonce = m->nonce;
+	c->key.cookie = tab->rank[to].cookie;
+	c->key.opid = w->opid;
+	c->key.start = w->start;
+	c->key.src = m->rank;
+	c->rank = w->rank;
+	c->code = esp_abort_code(w->status);
+	env_count(n, ESP_C_abort_told, 1);
+	esp_say(f, c, now);
+	env_flow_put(f);
+	return true;
+}
+
+/* Tell all that is to be told, of whatever member: one member's news may be another one's here. */
+static void tell_all(struct esp_node *n, u64 now)
+{
+	esp_batch_enter(n);
+	for (;;) {
+		struct esp_member *m;
+		bool ok = true;
+
+		env_node_lock(n);
+		m = n->tell_first;
+		if (m) {
+			n->tell_first = m->tell_next;
+			m->telling = false;
+		}
+		env_node_unlock(n);
+		if (!m)
+			break;
+		while (ok) {
+			struct news w;
+
+			env_node_lock(n);
+			ok = next_news(m, &w);
+			env_node_unlock(n);
+			if (!ok || tell_one(m, &w, now))
+				continue;
+			env_node_lock(n);
+			news_back(m, &w); /* esp_member_timer() goes on */
+			env_node_unlock(n);
+			ok = false;
+		}
+		env_member_put(m);
+	}
+	esp_batch_leave(n, now);
+}
+
+/* It came ahead of its group. */
+static void early(struct esp_flow *f, const struct esp_abort *a)
+{
+	struct esp_node *n = f->node;
+	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c = NULL;
+	struct esp_key k;
+
+	memset(&k, 0, sizeof(k));
+	k.nonce = le64_to_cpu(a->nonce);
+	k.cookie = le64_to_cpu(a->cookie);
+	k.tag = le32_to_cpu(a->opid); /* not as its run: it is looked for by its group */
+	k.instance = le32_to_cpu(a->start);
+	if (!spare)
+		return;
+	esp_ctl_init(spare);
+	spare->group = a->c.flags & ESP_ABORT_GROUP;
+	spare->rank = le32_to_cpu(a->rank);
+	spare->code = le32_to_cpu(a->code);
+	env_node_lock(n);
+	do {
+		c = esp_wait_next(n, c, &k, ESP_CTL_EARLY);
+	} while (c && (c->flow != f || !esp_same_key(&c->key, &k) || c->group != spare->group));
+	if (!c && f->nwaits < n->p.refuse_max) {
+		esp_wait_insert(n, f, spare, &k, ESP_CTL_EARLY);
+		spare = NULL;
+	}
+	env_node_unlock(n);
+	if (spare)
+		env_pool_put(n, ESP_POOL_CTL, spare);
+	else
+		env_count(n, ESP_C_abort_early, 1);
+}
+
+void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now)
+{
+	struct esp_node *n = f->node;
+	struct esp_member *m = env_member_find(n, le64_to_cpu(a->cookie), le64_to_cpu(a->nonce));
+	s32 status = esp_abort_status(le32_to_cpu(a->code));
+	u32 rank = le32_to_cpu(a->rank);
+	bool news;
+
+	if (!m) {
+		early(f, a);
+		return;
+	}
+	if (rank >= m->table->nranks)
+		rank = GOAL_OP_NONE;
+	if (a->c.flags & ESP_ABORT_GROUP)
+		news = note_group(m, status, rank);
+	else
+		news = note_run(m, le32_to_cpu(a->opid), le32_to_cpu(a->start), status, rank, now);
+	env_count(n, news ? ESP_C_abort_heard : ESP_C_skip_abort_unknown, 1);
+	env_member_put(m);
+	tell_all(n, now);
+}
+
+void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now)
+{
+	struct esp_member *m = r->m;
+
+	note_run(m, r->opid, r->start, status, rank == GOAL_OP_NONE ? m->rank : rank, now);
+	tell_all(m->ep->node, now);
+}
+
+s32 esp_run_doomed(struct esp_member *m, u32 opid, u32 start, u32 *rank)
+{
+	struct esp_node *n = m->ep->node;
+	struct esp_tomb *t;
+	s32 status;
+
+	env_node_lock(n);
+	status = m->failed;
+	*rank = m->failed_rank;
+	t = status ? NULL : esp_tomb_find(m, opid, start);
+	if (t) {
+		status = t->status;
+		*rank = t->rank;
+	}
+	env_node_unlock(n);
+	return status;
+}
+
+void esp_member_added(struct esp_member *m, u64 now)
+{
+	struct esp_node *n = m->ep->node;
+	struct esp_ctl *c;
+	struct esp_key k;
+
+	member_key(m, &k);
+	for (;;) {
+		s32 status;
+
+		env_node_lock(n);
+		c = esp_wait_next(n, NULL, &k, ESP_CTL_EARLY);
+		if (c)
+			esp_wait_remove(c);
+		env_node_unlock(n);
+		if (!c)
+			break;
+		status = esp_abort_status(c->code);
+		if (c->group)
+			note_group(m, status, c->rank);
+		else
+			note_run(m, c->key.tag, c->key.instance, status, c->rank, now);
+		env_pool_put(n, ESP_POOL_CTL, c);
+	}
+	tell_all(n, now);
+}
+
+void esp_member_removed(struct esp_member *m, u64 now)
+{
+	struct esp_key k;
+
+	(void)now;
+	member_key(m, &k);
+	forget_waits(m->ep->node, &k, true);
+}
+
+/* Say something of an endpoint; without memory the next time. */
+static void say_of(struct esp_flow *f, u8 kind, u64 cookie, u64 now)
+{
+	struct esp_ctl *c = env_pool_get(f->node, ESP_POOL_CTL);
+
+	if (!c)
+		return;
+	esp_ctl_init(c);
+	c->kind = kind;
+	c->flow = f;
+	c->key.cookie = cookie;
+	esp_say(f, c, now);
+}
+
+void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now)
+{
+	say_of(f, ESP_CTL_GONE, cookie, now);
+}
+
+void esp_ask_in(struct esp_flow *f, u64 cookie, u64 now)
+{
+	if (env_ep_state(f->node, cookie) == ESP_EP_GONE)
+		esp_say_gone(f, cookie, now);
+}
+
+/* An endpoint of the flow's peer is no more: the end of every group it is in. */
+void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
+{
+	struct esp_node *n = f->node;
+	struct esp_member *m = NULL;
+
+	env_count(n, ESP_C_gone_heard, 1);
+	while ((m = env_member_next(n, m)) != NULL) {
+		const struct esp_table *tab = m->table;
+		u32 rank;
+
+		for (rank = 0; rank < tab->nranks; rank++)
+			if (tab->rank[rank].cookie == cookie &&
+			    !memcmp(tab->peer[tab->rank[rank].peer].node, f->peer.node, 16)) {
+				note_group(m, -ECONNRESET, rank);
+				break;
+			}
+	}
+	tell_all(n, now);
+}
+
+/* Somebody waits for a message of the endpoint @cookie of @peer: see that both live. */
+static void watch(struct esp_node *n, const struct esp_peer *peer, u64 cookie, u64 now)
+{
+	struct esp_flow *f;
+
+	if (!memcmp(peer->node, n->id, sizeof(n->id)))
+		return;
+	f = esp_flow_to(n, peer, now);
+	if (!f)
+		return; /* next time */
+	env_flow_lock(f);
+	if (now >= f->watch_until)
+		env_count(n, ESP_C_watch_flow, 1);
+	f->watch_until = now + 3 * n->p.watch;
+	esp_batch_push(f);
+	env_flow_unlock(f);
+	say_of(f, ESP_CTL_ASK, cookie, now);
+	env_flow_put(f);
+}
+
+static void watch_run(struct esp_node *n, struct esp_run *r, u64 now)
+{
+	const struct core_sched *s = r->run->sched;
+	const struct esp_table *tab = r->m->table;
+	u32 i, last = GOAL_OP_NONE;
+
+	for (i = 0; i < s->hdr->nrecv; i++) {
+		u32 op = s->match[i], peer;
+
+		if (r->run->state[op] != CORE_OP_POSTED)
+			continue;
+		peer = s->op[op].peer;
+		if (peer != last)
+			watch(n, &tab->peer[tab->rank[peer].peer], tab->rank[peer].cookie, now);
+		last = peer;
+	}
+}
+
+bool esp_member_timer(struct esp_member *m, u64 now)
+{
+	struct esp_node *n = m->ep->node;
+	struct esp_run *r = NULL;
+	bool needed = false;
+	u32 i;
+
+	esp_batch_enter(n);
+	env_node_lock(n);
+	telling(m);
+	env_node_unlock(n);
+	tell_all(n, now);
+	while ((r = env_run_next(m, r)) != NULL) {
+		needed = true;
+		if (now - r->started >= n->p.watch)
+			watch_run(n, r, now);
+	}
+	esp_batch_leave(n, now);
+	env_node_lock(n);
+	needed |= m->tell != 0;
+	for (i = 0; i < ESP_TOMBS; i++)
+		needed |= m->tomb[i].at && m->tomb[i].tell;
+	env_node_unlock(n);
+	return needed;
+}
+
+void esp_peer_died(struct esp_flow *f, u64 now)
+{
+	struct esp_node *n = f->node;
+	struct esp_member *m = NULL;
+
+	while ((m = env_member_next(n, m)) != NULL) {
+		u32 rank = esp_table_find(m->table, f->peer.node);
+
+		if (rank < m->table->nranks)
+			note_group(m, -EHOSTUNREACH, rank);
+	}
+	tell_all(n, now);
+}
+
+/* One reception into @r that can end now: its operation, or GOAL_OP_NONE. */
+static u32 end_reception(struct esp_flow *f, struct esp_run *r, struct esp_todo *t)
+{
+	struct esp_link *l, *next;
+
+	for (l = f->rx.next; l != &f->rx; l = next) {
+		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
+		u32 op = rx->op;
+
+		next = l->next;
+		if (rx->run != r)
+			continue;
+		if (rx->busy || !rx->pull || !rx->has_mid) {
+			esp_rx_end(f, rx, -ECANCELED, t);
+			continue;
+		}
+		rx->run = NULL; /* the caller has it now */
+		esp_rx_stop(f, rx, -ECANCELED, t);
+		return op;
+	}
+	return GOAL_OP_NONE;
+}
+
+void esp_run_cancelled(struct esp_run *r, u64 now)
+{
+	struct esp_node *n = r->m->ep->node;
+	const struct core_sched *s = r->run->sched;
+	const struct esp_table *tab = r->m->table;
+	u32 i;
+
+	esp_batch_enter(n);
+	for (i = 0; i < s->hdr->nrecv; i++) {
+		u32 op = s->match[i];
+		struct esp_flow *f;
+
+		if (r->run->state[op] != CORE_OP_BUSY)
+			continue;
+		f = env_flow_by_peer(n, tab->peer[tab->rank[s->op[op].peer].peer].node);
+		if (!f)
+			continue;
+		do {
+			struct esp_todo t;
+
+			esp_todo_init(&t, n, now);
+			env_flow_lock(f);
+			op = end_reception(f, r, &t);
+			esp_batch_push(f);
+			env_flow_unlock(f);
+			esp_todo_run(f, &t);
+			if (op != GOAL_OP_NONE) {
+				core_op_done(r->run, op, -ECANCELED);
+				env_run_put(r);
+			}
+		} while (op != GOAL_OP_NONE);
+		env_flow_put(f);
+	}
+	esp_batch_leave(n, now);
+}
+
+static void close_in_flow(struct esp_flow *f, struct esp_ep *ep, bool clean, u64 now)
+{
+	struct esp_link *l, *next;
+	struct esp_todo t;
+
+	esp_todo_init(&t, f->node, now);
+	env_flow_lock(f);
+	esp_queue_close(f, ep, clean, &t);
+	for (l = f->rx.next; l != &f->rx; l = next) {
+		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
+
+		next = l->next;
+		if (rx->ep == ep && rx->state != ESP_RX_WAITING)
+			esp_rx_end(f, rx, -ECANCELED, &t);
+	}
+	esp_batch_push(f);
+	env_flow_unlock(f);
+	esp_todo_run(f, &t);
+}
+
+void esp_ep_close(struct esp_ep *ep, bool clean, u64 now)
+{
+	struct esp_node *n = ep->node;
+	struct esp_member *m = NULL;
+	struct esp_flow *f = NULL;
+
+	esp_batch_enter(n);
+	while (!clean && (m = env_member_next(n, m)) != NULL)
+		if (m->ep == ep)
+			note_group(m, -ECONNRESET, m->rank);
+	tell_all(n, now);
+	while ((f = env_flow_next(n, f)) != NULL)
+		close_in_flow(f, ep, clean, now);
+	esp_batch_leave(n, now);
+}

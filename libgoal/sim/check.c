@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What must hold after every event, whatever the adversary does: each bound is kept, each sum is the
+ * sum of its parts. Looks at the flows that the event locked, and at their nodes.
+ */
+#include "inside.h"
+
+static u32 count(const struct esp_link *head)
+{
+	const struct esp_link *l;
+	u32 n = 0;
+
+	for (l = head->next; l != head; l = l->next)
+		n++;
+	return n;
+}
+
+static void check_path(struct sim *s, const struct esp_flow *f, const struct esp_path *p)
+{
+	const struct esp_link *l;
+	u64 bytes = 0;
+	u32 n = 0, last = 0;
+
+	for (l = p->sent.next; l != &p->sent; l = l->next) {
+		const struct esp_sent *x = esp_entry(l, struct esp_sent, link);
+
+		if (n && (s32)(x->pn - last) <= 0)
+			sim_fail(s, "path %u: number %u stands behind %u", p->id, x->pn, last);
+		last = x->pn;
+		bytes += x->bytes;
+		n++;
+	}
+	if (n != p->nsent || bytes != p->inflight)
+		sim_fail(s, "path %u counts %u frames of %u bytes in flight, and has %u of %llu",
+			 p->id, p->nsent, p->inflight, n, (unsigned long long)bytes);
+	if (n > ESP_PN_SPAN ||
+	    (n && p->pn - esp_entry(p->sent.next, struct esp_sent, link)->pn > ESP_PN_SPAN))
+		sim_fail(s, "path %u has %u numbers open", p->id, n);
+	if (p->window > (u64)f->node->p.window_max * ESP_MTU_MAX)
+		sim_fail(s, "path %u: window of %u", p->id, p->window);
+	if (p->state == ESP_PATH_UP && p->rail && p->rail->up && p->mtu > p->rail->mtu)
+		sim_fail(s, "path %u uses an MTU of %u where %u is allowed", p->id, p->mtu,
+			 p->rail->mtu);
+}
+
+static void check_flow(struct sim *s, const struct sim_flow *sf)
+{
+	const struct esp_flow *f = &sf->f;
+	const struct esp_params *q = &s->p;
+	const struct esp_link *l;
+	u32 i, n = 0;
+
+	if (f->state == ESP_FLOW_DEAD) {
+		if (sf->in_table || f->nmsgs || count(&f->rx))
+			sim_fail(s, "a dead flow has %u messages", f->nmsgs);
+		return;
+	}
+	for (i = 0; i < ESP_PATHS; i++)
+		if (f->path[i].state != ESP_PATH_NONE)
+			check_path(s, f, &f->path[i]);
+	if (f->nwaits > q->refuse_max || f->nwaits != count(&f->waits))
+		sim_fail(s, "a flow has %u refusals that wait, says %u, and may have %u",
+			 count(&f->waits), f->nwaits, q->refuse_max);
+	if (f->nrefused > ESP_REFUSED)
+		sim_fail(s, "a flow has %u refusals to confirm", f->nrefused);
+	for (l = f->msgs.next; l != &f->msgs; l = l->next) {
+		const struct esp_msg *m = esp_entry(l, struct esp_msg, all);
+
+		n++;
+		if (m->next > m->len || m->acked > m->len || m->granted > m->len ||
+		    m->acked > m->next)
+			sim_fail(s,
+				 "message %u of %llu bytes: sent up to %llu, granted %llu, %llu "
+				 "acknowledged",
+				 m->mid, (unsigned long long)m->len, (unsigned long long)m->next,
+				 (unsigned long long)m->granted, (unsigned long long)m->acked);
+	}
+	if (n != f->nmsgs)
+		sim_fail(s, "a flow has %u messages and says %u", n, f->nmsgs);
+	for (l = f->open.next, n = 0; l != &f->open; l = l->next)
+		if (f->mid - esp_entry(l, struct esp_msg, open)->mid > ESP_MID_SPAN)
+			n++;
+	if (n)
+		sim_fail(s, "%u message ids are open beyond the window", n);
+	for (l = f->rx.next; l != &f->rx; l = l->next) {
+		const struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
+
+		if (rx->here > rx->total || rx->nrange > ESP_RANGES)
+			sim_fail(s, "reception %u of %llu bytes has %llu in %u ranges", rx->mid,
+				 (unsigned long long)rx->total, (unsigned long long)rx->here,
+				 rx->nrange);
+	}
+}
+
+static void check_node(struct sim *s, const struct sim_node *n)
+{
+	const struct esp_pull *p = &n->n.pull;
+	u32 i;
+
+	if (p->nactive > ESP_ACTIVE)
+		sim_fail(s, "node %u pulls %u messages at once", n->index, p->nactive);
+	if (!s->p.no_pull && p->out > p->limit)
+		sim_fail(s, "node %u has granted %llu bytes, at most %llu are allowed", n->index,
+			 (unsigned long long)p->out, (unsigned long long)p->limit);
+	for (i = 0; s->c.pool[0] && i < ESP_POOLS; i++)
+		if (n->pool_used[i] > s->c.pool[i])
+			sim_fail(s, "node %u has %u objects of pool %u", n->index, n->pool_used[i],
+				 i);
+}
+
+void sim_check_touched(struct sim *s)
+{
+	while (s->touched) {
+		struct sim_flow *f = s->touched;
+
+		s->touched = f->touched_next;
+		f->touched = false;
+		check_flow(s, f);
+		check_node(s, sim_node_of(f->f.node));
+		f->refs--;
+		sim_flow_check_free(f);
+	}
+}

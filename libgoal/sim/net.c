@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Links and switches. A link is busy until a point in time, in picoseconds; a frame that is put on
+ * it leaves after that. What waits for an output port of a switch is what the port needs time
+ * for, so a queue is a number, too. Each rail is a network of its own: nodes at leaf switches,
+ * these at one spine, or a cable between any two nodes.
+ */
+#include "inside.h"
+
+void sim_address(struct esp_addr *a, u32 node, u32 rail)
+{
+	memset(a, 0, sizeof(*a));
+	a->carrier = ESP_CARRIER_ETHER;
+	a->addr[0] = 2;
+	a->addr[1] = (u8)rail;
+	a->addr[2] = (u8)(node >> 24);
+	a->addr[3] = (u8)(node >> 16);
+	a->addr[4] = (u8)(node >> 8);
+	a->addr[5] = (u8)node;
+}
+
+static bool resolve(const struct sim *s, const struct esp_addr *a, u32 rail, u32 *node)
+{
+	*node = (u32)a->addr[2] << 24 | a->addr[3] << 16 | a->addr[4] << 8 | a->addr[5];
+	return a->carrier == ESP_CARRIER_ETHER && a->addr[0] == 2 && a->addr[1] == rail &&
+	       *node < s->c.nodes;
+}
+
+static u32 wire_bytes(const struct sim_frame *fr)
+{
+	return (fr->len < SIM_ETH_MIN ? SIM_ETH_MIN : fr->len) + SIM_ETH + SIM_ETH_WIRE;
+}
+
+static u64 travel(struct sim *s)
+{
+	return s->c.latency + (s->c.jitter ? sim_below(&s->random, s->c.jitter + 1) : 0);
+}
+
+/* Put it on a link that is free at *@free: when it is through, or 0: no room in the buffer. */
+static u64 transmit(struct sim *s, u64 *free, u32 ps_byte, u32 bytes, u64 buffer)
+{
+	u64 now = s->now * 1000, waits = *free > now ? *free - now : 0;
+
+	if (buffer) {
+		u64 queued = waits / ps_byte + bytes;
+
+		if (queued > buffer) {
+			s->t.lost_buffer++;
+			return 0;
+		}
+		if (queued > s->t.port_max)
+			s->t.port_max = queued;
+	}
+	*free = now + waits + (u64)ps_byte * bytes;
+	return (*free + 999) / 1000;
+}
+
+void sim_net_send(struct sim_frame *fr)
+{
+	struct sim *s = fr->s;
+	struct sim_node *n = &s->node[fr->src];
+	struct sim_rail *r = &n->rail[fr->rail];
+	u32 bytes = wire_bytes(fr);
+	u64 at;
+
+	s->t.frames++;
+	s->t.bytes += fr->len;
+	s->t.wire_bytes += bytes;
+	if (!n->alive || !r->present || r->cut || s->ending ||
+	    !resolve(s, &fr->out.to, fr->rail, &fr->dst)) {
+		s->t.lost_cut++;
+		sim_frame_put(fr);
+		return;
+	}
+	if (unlikely(s->c.pcap != NULL))
+		sim_pcap(s, fr);
+	at = transmit(s, &r->tx_free, s->ps_byte, bytes, 0) + travel(s);
+	sim_at(s, at, s->c.leaf ? SIM_EV_HOP : SIM_EV_FRAME, fr);
+}
+
+void sim_net_hop(struct sim_frame *fr)
+{
+	struct sim *s = fr->s;
+	u32 from = fr->src / s->c.leaf, to = fr->dst / s->c.leaf;
+	u32 bytes = wire_bytes(fr);
+	u64 at;
+
+	if (from == to || fr->hop == 2) {
+		at = transmit(s, &s->node[fr->dst].rail[fr->rail].port_free, s->ps_byte, bytes,
+			      s->c.buffer);
+		fr->hop = 3;
+	} else if (fr->hop == 0) {
+		at = transmit(s, &s->up_free[fr->rail * s->leaves + from], s->ps_uplink, bytes,
+			      s->c.buffer);
+		fr->hop = 1;
+	} else {
+		at = transmit(s, &s->down_free[fr->rail * s->leaves + to], s->ps_uplink, bytes,
+			      s->c.buffer);
+		fr->hop = 2;
+	}
+	if (!at) {
+		sim_frame_put(fr);
+		return;
+	}
+	sim_at(s, at + travel(s), fr->hop == 3 ? SIM_EV_FRAME : SIM_EV_HOP, fr);
+}
+
+/* At the door of its node. */
+void sim_net_arrive(struct sim_frame *fr)
+{
+	struct sim *s = fr->s;
+	struct sim_node *n = &s->node[fr->dst];
+	struct sim_rail *r = &n->rail[fr->rail];
+
+	if (fr->hop != 4 && !sim_fate(fr))
+		return;
+	if (!n->alive || r->cut) {
+		s->t.lost_cut++;
+	} else { /* also on a rail that has just gone down */
+		s->t.delivered++;
+		if (fr->len < SIM_ETH_MIN && !fr->forged) {
+			memset(fr->bytes + fr->len, 0, SIM_ETH_MIN - fr->len);
+			fr->len = SIM_ETH_MIN;
+		}
+		esp_frame_in(&r->r, &fr->from, fr, fr->len, s->now);
+	}
+	sim_frame_put(fr);
+}
+
+void sim_net_inject(struct sim_frame *fr, u64 after)
+{
+	struct sim *s = fr->s;
+
+	fr->hop = 4; /* it has met the adversary */
+	if (unlikely(s->c.pcap != NULL))
+		sim_pcap(s, fr);
+	sim_at(s, s->now + after, SIM_EV_FRAME, fr);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Random scenarios, one per seed, until the time, the frames or the seeds are used up: each must end
+ * with every run over and every byte right. A seed that fails is printed, and gives the same
+ * failure again: soak -s SEED -n 1.
+ *
+ *	soak [-s SEED] [-n SEEDS] [-t SECONDS] [-f FRAMES] [-k KIND] [-F FILE] [-p PCAP] [-1] [-c] [-v]
+ *
+ * -1: stop at the first failure. -F: the seeds of a file, one a line, first. -k: only this kind of trouble. -c: print the table of
+ * drop reasons and state transitions at the end. -v: say what each scenario is like, and
+ * what state the network was in when it failed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "scenario.h"
+
+struct soak {
+	uint64_t frames, seeds, failed, runs, checked, interleaved;
+	uint64_t count[ESP_COUNTERS];
+	enum scenario_kind kind;
+	bool verbose;
+	FILE *pcap;
+};
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint64_t run_once(struct soak *k, uint64_t seed)
+{
+	struct scenario sc;
+	struct sim_stats t;
+	const char *why;
+	uint64_t digest;
+	uint32_t i;
+
+	if (!scenario_open(&sc, seed, k->kind, k->pcap)) {
+		printf("FAIL seed %llu: the scenario could not be made (%s)\n",
+		       (unsigned long long)seed, sc.text);
+		k->failed++;
+		scenario_close(&sc);
+		return 0;
+	}
+	if (k->verbose) {
+		printf("seed %llu, %s\n", (unsigned long long)seed, sc.text);
+		fflush(stdout);
+	}
+	why = scenario_run(&sc);
+	sim_stats(sc.s, &t);
+	digest = sim_digest(sc.s);
+	k->frames += t.frames;
+	k->runs += t.runs_good + t.runs_failed;
+	k->checked += t.checked;
+	k->interleaved += t.interleaved;
+	for (i = 0; i < ESP_COUNTERS; i++)
+		k->count[i] += sim_counter(sc.s, i);
+	if (why) {
+		printf("FAIL seed %llu (%s): %s\n", (unsigned long long)seed, sc.text, why);
+		if (k->verbose)
+			sim_dump(sc.s, stdout);
+		fflush(stdout);
+		k->failed++;
+	}
+	scenario_close(&sc);
+	return digest;
+}
+
+static void one_seed(struct soak *k, uint64_t seed)
+{
+	uint64_t failed = k->failed, digest = run_once(k, seed);
+
+	k->seeds++;
+	/* The same seed gives the same course of events, or no failure could be looked into. */
+	if (seed % 64 == 0 && k->failed == failed && run_once(k, seed) != digest) {
+		printf("FAIL seed %llu: a second run took another course\n",
+		       (unsigned long long)seed);
+		k->failed++;
+	}
+}
+
+static void table(const struct soak *k)
+{
+	uint32_t i, rare = 0;
+
+	puts("Drop reasons, state transitions and other events, over all seeds:");
+	for (i = 0; i < ESP_COUNTERS; i++) {
+		rare += k->count[i] < 1000;
+		printf("  %-26s %14llu%s\n", esp_count_name(i), (unsigned long long)k->count[i],
+		       k->count[i] < 1000 ? "  below 1000" : "");
+	}
+	printf("%u of %u below 1000\n", rare, (uint32_t)ESP_COUNTERS);
+}
+
+static bool seeds_of(struct soak *k, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[200];
+
+	if (!f) {
+		perror(path);
+		return false;
+	}
+	while (fgets(line, sizeof(line), f)) {
+		char *end;
+		unsigned long long seed = strtoull(line, &end, 10);
+
+		if (end != line)
+			one_seed(k, seed);
+	}
+	fclose(f);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct soak k = { .kind = SCENARIO_KINDS };
+	uint64_t seed = 1, most = 0, frames = 0;
+	const char *file = NULL;
+	double limit = 0, begin = seconds(), cpu = cpu_seconds();
+	bool coverage = false, first = false;
+	int opt, i;
+
+	while ((opt = getopt(argc, argv, "1s:n:t:f:k:F:p:cv")) != -1) {
+		switch (opt) {
+		case '1':
+			first = true;
+			break;
+		case 's':
+			seed = strtoull(optarg, NULL, 10);
+			break;
+		case 'n':
+			most = strtoull(optarg, NULL, 10);
+			break;
+		case 't':
+			limit = atof(optarg);
+			break;
+		case 'f':
+			frames = strtoull(optarg, NULL, 10);
+			break;
+		case 'k':
+			for (i = 0; i < SCENARIO_KINDS; i++)
+				if (!strcmp(scenario_name[i], optarg))
+					k.kind = (enum scenario_kind)i;
+			break;
+		case 'F':
+			file = optarg;
+			break;
+		case 'p':
+			k.pcap = fopen(optarg, "wb");
+			if (!k.pcap) {
+				perror(optarg);
+				return 2;
+			}
+			break;
+		case 'c':
+			coverage = true;
+			break;
+		case 'v':
+			k.verbose = true;
+			break;
+		default:
+			fputs("soak: see the top of test/sim/soak.c\n", stderr);
+			return 2;
+		}
+	}
+	if (file && !seeds_of(&k, file))
+		return 2;
+	while (!(first && k.failed) && (most || limit > 0 || frames) && (!most || k.seeds < most) &&
+	       (limit <= 0 || seconds() - begin < limit) && (!frames || k.frames < frames))
+		one_seed(&k, seed++);
+	cpu = cpu_seconds() - cpu;
+	if (coverage)
+		table(&k);
+	printf("%llu seeds, %llu frames, %llu runs, %llu bytes compared, %llu entries interleaved, "
+	       "%.0f frames per CPU second\n",
+	       (unsigned long long)k.seeds, (unsigned long long)k.frames,
+	       (unsigned long long)k.runs, (unsigned long long)k.checked,
+	       (unsigned long long)k.interleaved, (double)k.frames / (cpu > 0 ? cpu : 1));
+	printf("%llu passed, %llu failed, 0 skipped\n", (unsigned long long)(k.seeds - k.failed),
+	       (unsigned long long)k.failed);
+	if (k.pcap)
+		fclose(k.pcap);
+	return k.failed ? 1 : 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A run's side of the home: messages go to ESP, there is nothing else. */
+#ifndef ENV_RUN_H
+#define ENV_RUN_H
+
+struct core_run;
+
+static inline void env_run_lock(struct core_run *r)
+{
+	(void)r;
+}
+
+static inline void env_run_unlock(struct core_run *r)
+{
+	(void)r;
+}
+
+int env_send(struct core_run *r, u32 op);
+int env_post(struct core_run *r, u32 op);
+int env_deliver(struct core_run *r, u32 op, void *msg);
+int env_move(struct core_run *r, u32 op);
+int env_reduce(struct core_run *r, u32 op);
+void env_msg_drop(struct core_run *r, void *msg);
+void env_run_done(struct core_run *r);
+
+#endif /* ENV_RUN_H */
