@@ -413,6 +413,7 @@ struct esp_rx {
 	struct esp_range range[ESP_RANGES];
 	u32 nrange;
 	u32 mid;
+	u32 serial; /* of its name: a new one in each incarnation */
 	u32 op;
 	u32 busy; /* fragments on their way into place */
 	s32 status;
@@ -423,9 +424,10 @@ struct esp_rx {
 	struct esp_rx *child, *next, *prev; /* pairing heap; prev of a first child is its parent */
 	struct esp_link p_link;             /* esp_pull.granted */
 	u64 p_granted, p_here, p_last, p_patience;
-	u32 p_unit;  /* payload of a full frame */
-	u32 p_limit; /* of what this one may have outstanding */
-	u8 p_state;  /* 0: not there */
+	u32 p_mid, p_serial; /* whom its grants are for */
+	u32 p_unit;          /* payload of a full frame */
+	u32 p_limit;         /* of what this one may have outstanding */
+	u8 p_state;          /* 0: not there */
 	bool p_stalled;
 };
 
@@ -538,6 +540,7 @@ struct esp_flow {
 	struct esp_msg *tx_hash[ESP_TX_HASH];
 	/* in */
 	u8 nrefused;
+	u32 serial;                      /* of the last reception named */
 	u32 mid_base;                    /* every id below is settled */
 	u64 mid_seen[ESP_MID_SPAN / 64]; /* settled */
 	u64 mid_busy[ESP_MID_SPAN / 64]; /* being taken in */

@@ -34,6 +34,9 @@ int esp_hello_fields(const struct esp_in *in)
 
 	if (in->hdr_len != sizeof(struct esp_hdr) + sizeof(*h))
 		return ESP_C_drop_hello_fields;
+	if ((esp_hdr(in)->type == ESP_T_HELLO || esp_hdr(in)->type == ESP_T_OPEN) &&
+	    esp_hdr(in)->cid)
+		return ESP_C_drop_hello_fields;
 	if (h->reserved[0] || h->reserved[1] || h->reserved[2] || !h->cid || !h->version)
 		return ESP_C_drop_hello_fields;
 	if (le16_to_cpu(h->mtu) < ESP_MTU_MIN || le16_to_cpu(h->mtu) > ESP_MTU_MAX)

@@ -277,7 +277,7 @@ void esp_mid_end(struct esp_flow *f, u32 mid, bool seen);
 /* esp_pull.c */
 struct esp_granted {
 	struct esp_flow *f; /* with a reference */
-	u32 mid;
+	u32 mid, serial;
 	u64 upto;
 };
 
@@ -286,7 +286,8 @@ u64 esp_pull_patience(const struct esp_flow *f);
 void esp_pull_size(const struct esp_flow *f, struct esp_rx *rx);
 /* From here on under the node's lock. */
 void esp_pull_rate(struct esp_node *n);
-void esp_pull_add(struct esp_node *n, struct esp_rx *rx, u64 now);
+/* @mid, @serial: its name now. What was granted under an older one is void. */
+void esp_pull_add(struct esp_node *n, struct esp_rx *rx, u32 mid, u32 serial, u64 now);
 void esp_pull_arrived(struct esp_node *n, struct esp_rx *rx, u64 bytes, u64 now);
 void esp_pull_remove(struct esp_node *n, struct esp_rx *rx);
 void esp_pull_check(struct esp_node *n, u64 now);

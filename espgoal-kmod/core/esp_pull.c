@@ -174,8 +174,15 @@ void esp_pull_size(const struct esp_flow *f, struct esp_rx *rx)
 	rx->p_unit -= sizeof(struct esp_hdr) + sizeof(struct esp_pulled);
 }
 
-void esp_pull_add(struct esp_node *n, struct esp_rx *rx, u64 now)
+void esp_pull_add(struct esp_node *n, struct esp_rx *rx, u32 mid, u32 serial, u64 now)
 {
+	if (rx->p_state != PULL_OUT) {
+		if ((s32)(serial - rx->p_serial) <= 0)
+			return; /* another CPU was faster with a newer one */
+		esp_pull_remove(n, rx);
+	}
+	rx->p_mid = mid;
+	rx->p_serial = serial;
 	rx->p_granted = 0;
 	rx->p_here = 0;
 	rx->p_last = now;
@@ -299,7 +306,8 @@ u32 esp_pull_next(struct esp_node *n, struct esp_granted *g, u32 max, u64 now)
 		env_count(n, ESP_C_pull_grant, 1);
 		env_flow_get(rx->flow);
 		g[k].f = rx->flow;
-		g[k].mid = rx->mid;
+		g[k].mid = rx->p_mid;
+		g[k].serial = rx->p_serial;
 		g[k].upto = upto;
 	}
 	return k;

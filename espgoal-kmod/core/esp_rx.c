@@ -44,6 +44,7 @@ struct esp_rx *esp_rx_find(struct esp_flow *f, u32 mid)
 static void name(struct esp_flow *f, struct esp_rx *rx, u32 mid)
 {
 	rx->mid = mid;
+	rx->serial = ++f->serial;
 	rx->has_mid = true;
 	rx->hash = *head(f, mid);
 	*head(f, mid) = rx;

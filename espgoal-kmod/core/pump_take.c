@@ -55,7 +55,8 @@ void esp_pull_go(struct esp_node *n, u64 now)
 
 			env_flow_lock(f);
 			rx = esp_rx_find(f, g[i].mid);
-			if (rx && rx->state == ESP_RX_BOUND && g[i].upto > rx->granted) {
+			if (rx && rx->serial == g[i].serial && rx->state == ESP_RX_BOUND &&
+			    g[i].upto > rx->granted) {
 				rx->granted = g[i].upto;
 				if (!esp_linked(&rx->say))
 					esp_append(&f->say, &rx->say);
@@ -71,10 +72,14 @@ void esp_pull_go(struct esp_node *n, u64 now)
 static void pull_start(struct esp_rx *rx, u64 now)
 {
 	struct esp_node *n = rx->ep->node;
+	u32 mid, serial;
 
+	env_flow_lock(rx->flow);
+	mid = rx->mid;
+	serial = rx->serial;
+	env_flow_unlock(rx->flow);
 	env_node_lock(n);
-	esp_pull_remove(n, rx); /* if the sender had to begin anew */
-	esp_pull_add(n, rx, now);
+	esp_pull_add(n, rx, mid, serial, now);
 	env_node_unlock(n);
 	esp_pull_go(n, now);
 }

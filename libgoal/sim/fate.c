@@ -66,7 +66,11 @@ bool sim_fate(struct sim_frame *fr)
 
 		if (sim_mangle(c)) {
 			s->t.mangled++;
-			again(c, sim_chance(&s->random, 32768) ? 0 : sim_below(&s->random, behind));
+			/* Ahead of the genuine one, or behind it. */
+			if (sim_chance(&s->random, 32768))
+				sim_net_deliver(c);
+			else
+				again(c, sim_below(&s->random, behind));
 		} else {
 			sim_frame_put(c);
 		}

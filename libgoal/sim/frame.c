@@ -26,6 +26,7 @@ struct sim_frame *sim_frame_get(struct sim *s)
 	fr->refs = 1;
 	fr->hop = 0;
 	fr->forged = false;
+	fr->wrong = NULL;
 	return fr;
 }
 

@@ -41,6 +41,7 @@ struct sim_frame {
 	u16 refs;
 	u8 rail, hop;
 	bool forged;        /* no node has sent it */
+	const char *wrong;  /* it must be dropped, because of this */
 	u8 *bytes;          /* out.hdr, and on */
 	struct esp_out out; /* last: its header is the first part of the bytes */
 };
@@ -371,6 +372,7 @@ void sim_frames_free(struct sim *s);
 void sim_net_send(struct sim_frame *fr); /* from its source's interface */
 void sim_net_hop(struct sim_frame *fr);  /* at the first switch */
 void sim_net_arrive(struct sim_frame *fr);
+void sim_net_deliver(struct sim_frame *fr);
 void sim_net_inject(struct sim_frame *fr, u64 after); /* at its destination's door */
 void sim_address(struct esp_addr *a, u32 node, u32 rail);
 
@@ -379,7 +381,7 @@ void sim_address(struct esp_addr *a, u32 node, u32 rail);
 bool sim_fate(struct sim_frame *fr);
 void sim_fault_start(struct sim *s);
 void sim_fault(struct sim_fault *x);
-/* mangle.c: a frame of @from's kind that must be dropped; false: it cannot be made of this one. */
+/* mangle.c: make it one that must be dropped; false: that cannot be made of this one. */
 void sim_seal(struct sim_frame *fr); /* its checksum over the header is right again */
 bool sim_mangle(struct sim_frame *fr);
 /* forge.c */

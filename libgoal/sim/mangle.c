@@ -171,6 +171,10 @@ static bool numbered(struct sim *s, struct sim_frame *fr, enum wrong what)
 			return false;
 		break;
 	case WRONG_UNNUMBERED:
+		/* Acknowledgements and refusals need no number. */
+		if (!chunk(fr, ESP_K_MSG) && !chunk(fr, ESP_K_RTS) && !chunk(fr, ESP_K_PULLED) &&
+		    !chunk(fr, ESP_K_PING) && !chunk(fr, ESP_K_GRANT))
+			return false;
 		h->flags = 0;
 		h->pn = 0;
 		h->back = 0;
@@ -252,15 +256,48 @@ static bool hello(struct sim *s, struct sim_frame *fr)
 	return true;
 }
 
-bool sim_mangle(struct sim_frame *fr)
+static const char *const wrong_name[WRONGS] = {
+	[WRONG_SHORT] = "the length of the header's part",
+	[WRONG_CUT] = "the length",
+	[WRONG_VERSION] = "the version",
+	[WRONG_TYPE] = "the type",
+	[WRONG_HDR_LEN] = "hdr_len",
+	[WRONG_TOTAL_LEN] = "total_len",
+	[WRONG_HDR_CRC] = "hdr_crc",
+	[WRONG_RESERVED] = "a reserved field",
+	[WRONG_CID] = "the connection id",
+	[WRONG_PATH] = "the path",
+	[WRONG_PN_OLD] = "the packet number (too old)",
+	[WRONG_PN_AHEAD] = "the packet number (too far ahead)",
+	[WRONG_BACK] = "back",
+	[WRONG_KIND] = "the kind of a chunk",
+	[WRONG_CHUNK_LEN] = "the length of a chunk",
+	[WRONG_FIELDS] = "a field of a chunk",
+	[WRONG_UNNUMBERED] = "the missing number",
+	[WRONG_PAYLOAD_LEN] = "the length of the payload",
+	[WRONG_PAYLOAD] = "the payload",
+	[WRONG_ACK] = "what is acknowledged",
+	[WRONG_MID] = "a message id",
+};
+
+static bool mangle(struct sim_frame *fr, enum wrong what)
 {
-	struct sim *s = fr->s;
 	struct esp_hdr *h = header(fr);
-	enum wrong what = (enum wrong)sim_below(&s->random, WRONGS);
 
 	if (what <= WRONG_CID)
-		return envelope(s, fr, what);
+		return envelope(fr->s, fr, what);
 	if (h->type == ESP_T_DATA)
-		return (h->flags & ESP_F_NUMBERED) && numbered(s, fr, what);
-	return hello(s, fr);
+		return (h->flags & ESP_F_NUMBERED) && numbered(fr->s, fr, what);
+	return hello(fr->s, fr);
+}
+
+bool sim_mangle(struct sim_frame *fr)
+{
+	enum wrong what = (enum wrong)sim_below(&fr->s->random, WRONGS);
+	bool data = header(fr)->type == ESP_T_DATA;
+
+	if (!mangle(fr, what))
+		return false;
+	fr->wrong = data || what <= WRONG_CID ? wrong_name[what] : "a field of a hello";
+	return true;
 }

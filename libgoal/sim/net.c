@@ -105,15 +105,24 @@ void sim_net_hop(struct sim_frame *fr)
 	sim_at(s, at + travel(s), fr->hop == 3 ? SIM_EV_FRAME : SIM_EV_HOP, fr);
 }
 
-/* At the door of its node. */
-void sim_net_arrive(struct sim_frame *fr)
+static u64 drops(const struct sim *s)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = ESP_C_drop_short; i <= ESP_C_drop_busy; i++)
+		sum += s->count[i];
+	return sum;
+}
+
+/* Into the node. A frame that must be dropped must be counted as such. */
+void sim_net_deliver(struct sim_frame *fr)
 {
 	struct sim *s = fr->s;
 	struct sim_node *n = &s->node[fr->dst];
 	struct sim_rail *r = &n->rail[fr->rail];
+	u64 before = fr->wrong ? drops(s) : 0;
 
-	if (fr->hop != 4 && !sim_fate(fr))
-		return;
 	if (!n->alive || r->cut) {
 		s->t.lost_cut++;
 	} else { /* also on a rail that has just gone down */
@@ -123,8 +132,18 @@ void sim_net_arrive(struct sim_frame *fr)
 			fr->len = SIM_ETH_MIN;
 		}
 		esp_frame_in(&r->r, &fr->from, fr, fr->len, s->now);
+		if (fr->wrong && drops(s) == before)
+			sim_fail(s, "node %u did not drop a frame in which %s is wrong", n->index,
+				 fr->wrong);
 	}
 	sim_frame_put(fr);
+}
+
+/* At the door of its node. */
+void sim_net_arrive(struct sim_frame *fr)
+{
+	if (fr->hop == 4 || sim_fate(fr))
+		sim_net_deliver(fr);
 }
 
 void sim_net_inject(struct sim_frame *fr, u64 after)

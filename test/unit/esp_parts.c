@@ -196,7 +196,7 @@ static void pull__order(void **state)
 		rx[i].p_unit = 1000;
 		rx[i].p_limit = 20000;
 		rx[i].p_patience = ESP_MS;
-		esp_pull_add(n, &rx[i], home.now);
+		esp_pull_add(n, &rx[i], i, i, home.now);
 	}
 	for (round = 0; done < 200 && round < 100000; round++) {
 		k = esp_pull_next(n, g, 8, home.now);
@@ -255,7 +255,7 @@ static void pull__stalled(void **state)
 		rx[i].p_unit = 1000;
 		rx[i].p_limit = 20000;
 		rx[i].p_patience = ESP_MS;
-		esp_pull_add(n, &rx[i], home.now);
+		esp_pull_add(n, &rx[i], i, i, home.now);
 	}
 	assert_int_equal(esp_pull_next(n, g, 8, home.now), 1);
 	assert_int_equal(g[0].mid, 0);

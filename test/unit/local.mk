@@ -45,7 +45,8 @@ esp_home_sources = \
 	%D%/esp_home/env_esp.h \
 	%D%/esp_home/env_run.h \
 	%D%/esp_home/home.c \
-	%D%/esp_home/home.h
+	%D%/esp_home/home.h \
+	%D%/esp_home/lookup.c
 
 unit_tests =
 

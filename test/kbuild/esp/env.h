@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A kernel home in declarations only, to compile the protocol half of the core with Kbuild and
  * sparse: test/kbuild/run. Nothing of it is linked.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What esp.h asks of a home; home.c has it. Locks only check that never two are held. */
+/* What esp.h asks of a home; home.c and lookup.c have it. Locks only check that never two are held. */
 #ifndef ENV_ESP_H
 #define ENV_ESP_H
 

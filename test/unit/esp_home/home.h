@@ -85,6 +85,16 @@ struct home {
 
 extern struct home home;
 
+static inline struct home_node *node_of(struct esp_node *n)
+{
+	return (struct home_node *)n;
+}
+
+static inline struct home_run *erun_of(struct esp_run *r)
+{
+	return esp_entry(r, struct home_run, erun);
+}
+
 void home_open(u32 nodes, u32 rails, const struct esp_params *p);
 void home_close(void);
 struct home_node *home_boot(u32 rank, u32 rails, const struct esp_params *p);
