@@ -39,7 +39,7 @@ EXTRA_DIST += \
 	%D%/planted/adopt-not.patch \
 	%D%/planted/beyond-grant.patch \
 	%D%/planted/bytes-twice.patch \
-	%D%/planted/chunk-length.patch \
+	%D%/planted/chunk-fields.patch \
 	%D%/planted/credit-leak.patch \
 	%D%/planted/dead-too-soon.patch \
 	%D%/planted/double-completion.patch \

@@ -6,8 +6,8 @@
 #include "scenario.h"
 #include "tools/tool.h"
 
-const char *const scenario_name[SCENARIO_KINDS] = { "calm",   "lossy", "hostile", "credit",
-						    "memory", "paths", "death",   "idle" };
+const char *const scenario_name[SCENARIO_KINDS] = { "calm",  "lossy", "hostile", "credit", "memory",
+						    "paths", "death", "idle",    "tail" };
 
 struct maker {
 	struct scenario *sc;
@@ -65,7 +65,8 @@ static void parameters(struct maker *m)
 	if (one_in(m, 8))
 		p->no_pull = true;
 	p->refuse_max = (uint32_t)PICK(m, 64, 64, 64, 1, 3);
-	p->window_init = (uint32_t)PICK(m, 16, 16, 2, 64);
+	p->window_init = (uint32_t)PICK(m, 16, 16, 2, 64, ESP_PN_SPAN);
+	p->window_max = p->window_init > p->window_max ? p->window_init : p->window_max;
 	p->ack_every = (uint32_t)PICK(m, 10, 10, 2, 16);
 }
 
@@ -147,6 +148,18 @@ static void trouble(struct maker *m)
 		a->cut_max = PICK(m, 10 * ESP_MS, 3 * ESP_S, 8 * ESP_S);
 		a->cancel = (uint32_t)PICK(m, 0, 300, 3000);
 		a->alien = one_in(m, 3);
+		break;
+	case SCENARIO_TAIL:
+		/* Nothing else may cost time. */
+		a->drop = (uint32_t)PICK(m, 66, 655);
+		c->ranks_per_node = 1;
+		c->rails = 1;
+		c->rate = 1250000000;
+		c->latency = PICK(m, 200, 1000, 5000);
+		c->jitter = 0;
+		c->buffer = 0;
+		c->tx_queue = 0;
+		m->bytes = 8 * c->nodes;
 		break;
 	default:
 		if (one_in(m, 2))
@@ -269,6 +282,12 @@ static bool group(struct maker *m, uint64_t within, bool only)
 	plan.overlap = (uint32_t)PICK(m, 1, 1, 2, 4, 8);
 	plan.think = PICK(m, 0, 0, 10000, 1000000, 20000000);
 	plan.lockstep = one_in(m, 5);
+	if (sc->kind == SCENARIO_TAIL) {
+		plan.lockstep = true;
+		plan.gap = 300000;
+		plan.runs = 200;
+		plan.within = 300 * ESP_MS; /* opening after several losses included */
+	}
 	plan.may_fail = plan.unchecked || a->alien || a->kill_every || a->cancel || a->cut_every ||
 			a->no_memory;
 	plan.leave = only && !plan.lockstep && one_in(m, 2);
@@ -296,7 +315,9 @@ bool scenario_open(struct scenario *sc, uint64_t seed, enum scenario_kind kind, 
 	uint32_t groups, i;
 
 	memset(sc, 0, sizeof(*sc));
-	sc->kind = kind < SCENARIO_KINDS ? kind : (enum scenario_kind)(seed % SCENARIO_KINDS);
+	sc->kind = kind < SCENARIO_KINDS ? kind : (enum scenario_kind)(seed % SCENARIO_TAIL);
+	if (kind == SCENARIO_KINDS && sc->kind == SCENARIO_CALM && seed / SCENARIO_TAIL % 2)
+		sc->kind = SCENARIO_TAIL;
 	sim_config_default(&sc->c);
 	sc->c.seed = seed;
 	sc->c.pcap = pcap;
@@ -304,7 +325,7 @@ bool scenario_open(struct scenario *sc, uint64_t seed, enum scenario_kind kind, 
 	parameters(&m);
 	trouble(&m);
 	sc->c.params = &sc->params;
-	if (one_in(&m, 10))
+	if (one_in(&m, 10) && sc->kind != SCENARIO_TAIL)
 		m.bytes *= 10;
 	snprintf(sc->text, sizeof(sc->text), "%s: %u nodes of %u, %u rails, MTU %u, drop %u",
 		 scenario_name[sc->kind], sc->c.nodes, sc->c.ranks_per_node, sc->c.rails, sc->c.mtu,

@@ -19,6 +19,7 @@ enum scenario_kind {
 	SCENARIO_PATHS,   /* rails and MTU come and go */
 	SCENARIO_DEATH,   /* nodes and endpoints die, networks part, users cancel */
 	SCENARIO_IDLE,    /* flows are forgotten and opened again */
+	SCENARIO_TAIL,    /* single losses, which must cost no more than a probe or a timeout */
 	SCENARIO_KINDS
 };
 

@@ -10,9 +10,11 @@
  * drop reasons and state transitions at the end. -v: say what each scenario is like, and
  * what state the network was in when it failed.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +44,31 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+#define WATCH 40 /* CPU seconds, several times what the largest scenario takes */
+
+static volatile uint64_t watched;
+
+/* It will never come to an end: say which seed that is. */
+static void stuck(int sig)
+{
+	char text[100];
+	int n = snprintf(text, sizeof(text), "FAIL seed %llu: it runs in circles\n",
+			 (unsigned long long)watched);
+
+	(void)sig;
+	if (write(STDOUT_FILENO, text, n) == n)
+		_exit(1);
+	_exit(3);
+}
+
+static void watch(uint64_t seed)
+{
+	struct itimerval t = { .it_value.tv_sec = WATCH };
+
+	watched = seed;
+	setitimer(ITIMER_PROF, &t, NULL);
+}
+
 static uint64_t run_once(struct soak *k, uint64_t seed)
 {
 	struct scenario sc;
@@ -50,6 +77,7 @@ static uint64_t run_once(struct soak *k, uint64_t seed)
 	uint64_t digest;
 	uint32_t i;
 
+	watch(seed);
 	if (!scenario_open(&sc, seed, k->kind, k->pcap)) {
 		printf("FAIL seed %llu: the scenario could not be made (%s)\n",
 		       (unsigned long long)seed, sc.text);
@@ -179,6 +207,7 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	signal(SIGPROF, stuck);
 	if (file && !seeds_of(&k, file))
 		return 2;
 	while (!(first && k.failed) && (most || limit > 0 || frames) && (!most || k.seeds < most) &&
