@@ -22,6 +22,7 @@ dist_man_MANS += \
 	%D%/man/libgoal.7
 
 dist_doc_DATA += \
+	%D%/protocol.md \
 	%D%/schedule.md
 
 # Each function of a page is found under its own name too.
