@@ -68,7 +68,11 @@ u32 host_remote_post(struct goal_engine *e)
 
 		list_remove(&x->link);
 		n++;
-		if (r->core.dead) {
+		/*
+		 * A run that failed by itself still sends what it had started: nothing else
+		 * tells peers behind the transport, and they would wait for it.
+		 */
+		if (r->core.dead && (!send || r->group->status)) {
 			end(e, x, -ECANCELED);
 			continue;
 		}
