@@ -26,6 +26,11 @@
  *					given up all the same)
  *	int env_move(run, op)		carry out a copy
  *	int env_reduce(run, op)		carry out a reduction
+ *	void env_op_done(run, op)	an operation is finished; for tracing. Under the run's lock
+ *	bool env_run_more(run)		may the next operation be carried out now? Asked under the run's
+ *					lock
+ *	void env_run_later(run)		it may not: call core_resume() soon. Without the lock; the
+ *					run is not over before that
  *	void env_msg_drop(run, msg)	give up an arrived message that nobody wants
  *	void env_run_done(run)		the run is over: run->status is its outcome. The core
  *					does not touch the run any more: it may be freed or
@@ -244,5 +249,7 @@ void core_op_done_quiet(struct core_run *r, u32 op, int status);
 void core_cancel(struct core_run *r, int status, u32 peer);
 /* Let the run advance as far as it can. */
 void core_pump(struct core_run *r);
+/* The same, once for each env_run_later(). */
+void core_resume(struct core_run *r);
 
 #endif /* CORE_H */

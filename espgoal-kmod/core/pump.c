@@ -45,6 +45,7 @@ static inline void finish(struct core_run *r, u32 i, const struct goal_op *op)
 {
 	r->state[i] = CORE_OP_DONE;
 	r->undone--;
+	env_op_done(r, i);
 	release(r, op->succ, op->nsucc);
 }
 
@@ -163,8 +164,15 @@ static void drop_arrived(struct core_run *r)
  */
 static void drain(struct core_run *r) __releases(r)
 {
-	while (r->qhead != r->qtail && likely(!r->dead))
+	while (r->qhead != r->qtail && likely(!r->dead)) {
+		if (unlikely(!env_run_more(r))) {
+			/* pumping stays set: nobody else goes on before core_resume(). */
+			env_run_unlock(r);
+			env_run_later(r);
+			return;
+		}
 		step(r, r->queue[r->qhead++]);
+	}
 
 	if (likely(r->busy || (r->undone && !r->dead))) {
 		r->pumping = false;
@@ -289,6 +297,12 @@ void core_cancel(struct core_run *r, int status, u32 peer)
 	env_run_lock(r);
 	fail(r, status, peer);
 	go(r);
+}
+
+void core_resume(struct core_run *r)
+{
+	env_run_lock(r);
+	drain(r); /* pumping is set since env_run_more() said no */
 }
 
 void core_pump(struct core_run *r)

@@ -3,6 +3,7 @@
 #ifndef ESPGOAL_ENV_H
 #define ESPGOAL_ENV_H
 
+#include <asm/byteorder.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/stddef.h>

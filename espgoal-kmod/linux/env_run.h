@@ -1,68 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel home's side of a run, for core/pump.c.
- *
- * The module has no device yet through which a process could load a schedule, so no run exists,
- * and whatever one would ask for is answered with an error that ends it.
+ * The kernel home's side of a run, for core/pump.c. Where each lives: sends in send.c and early.c,
+ * moves in payload.c, the end in run.c, the budget in gate.c.
  */
 #ifndef ESPGOAL_ENV_RUN_H
 #define ESPGOAL_ENV_RUN_H
 
-#include <linux/spinlock.h>
-
-#include "core.h"
-
-struct kmod_run {
-	struct core_run core;
-	spinlock_t lock; /* entered from softirq and from processes */
-};
-
-static inline struct kmod_run *kmod_run(struct core_run *r)
-{
-	return container_of(r, struct kmod_run, core);
-}
+#include "home.h"
+#include "trace.h"
 
 static inline void env_run_lock(struct core_run *r)
 {
-	spin_lock_bh(&kmod_run(r)->lock);
+	spin_lock_bh(&krun_of(r)->lock);
 }
 
 static inline void env_run_unlock(struct core_run *r)
 {
-	spin_unlock_bh(&kmod_run(r)->lock);
+	spin_unlock_bh(&krun_of(r)->lock);
 }
 
-static inline int env_send(struct core_run *r, u32 op)
+static inline bool env_run_more(struct core_run *r)
 {
-	return -EOPNOTSUPP;
+	return kgate_more(krun_of(r));
 }
 
-static inline int env_post(struct core_run *r, u32 op)
+static inline void env_run_later(struct core_run *r)
 {
-	return -EOPNOTSUPP;
+	set_bit(KRUN_RESUME, &krun_of(r)->flags);
+	kgate_pump(krun_of(r));
 }
 
-static inline int env_deliver(struct core_run *r, u32 op, void *msg)
+static inline void env_op_done(struct core_run *r, u32 op)
 {
-	return -EOPNOTSUPP;
+	trace_espgoal_op_done(krun_of(r), op);
 }
 
-static inline int env_move(struct core_run *r, u32 op)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline int env_reduce(struct core_run *r, u32 op)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline void env_msg_drop(struct core_run *r, void *msg)
-{
-}
-
-static inline void env_run_done(struct core_run *r)
-{
-}
+int env_send(struct core_run *r, u32 op);
+int env_post(struct core_run *r, u32 op);
+int env_deliver(struct core_run *r, u32 op, void *msg);
+int env_move(struct core_run *r, u32 op);
+int env_reduce(struct core_run *r, u32 op);
+void env_msg_drop(struct core_run *r, void *msg);
+void env_run_done(struct core_run *r);
 
 #endif /* ESPGOAL_ENV_RUN_H */

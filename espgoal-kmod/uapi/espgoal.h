@@ -304,8 +304,9 @@ struct espgoal_start {
 
 /*
  * ESPGOAL_START answers 0 when the run has been started: with START_WAIT also when a signal or the
- * timeout came before its end (see the word). Else nothing was started: -EBUSY: the run object
- * is active, or its last messages are still needed (word.free); the error the group has failed with.
+ * timeout came before its end (see the word). A run of a group that has failed is over at once, with
+ * its error in the word. Otherwise nothing was started: -EBUSY: the run object is active, or its last
+ * messages are still needed (word.free).
  */
 
 /* (7) Wait until a word, or the head, is not as the caller knows it. 0, -ETIMEDOUT, -EINTR. */
@@ -349,14 +350,15 @@ struct espgoal_fail {
 enum espgoal_set {
 	ESPGOAL_SET_NODE = 0,     /* of this network namespace */
 	ESPGOAL_SET_ENDPOINT = 1, /* of this endpoint */
-	ESPGOAL_SET_FLOW = 2,     /* of a flow: espgoal_flow.counter, for their names */
+	ESPGOAL_SET_FLOW = 2,     /* of a flow */
 	ESPGOAL_SETS
 };
 
 struct espgoal_counters {
-	__u32 set;           /* enum espgoal_set, NODE or ENDPOINT */
+	__u32 set;           /* enum espgoal_set */
 	__u32 n;             /* in: room for so many. out: there are so many */
 	__aligned_u64 value; /* __u64[n] */
+	__aligned_u64 flow;  /* of ESPGOAL_SET_FLOW: espgoal_flow.id; else 0 */
 };
 
 /* (15) The name of a counter; -ERANGE behind the last one. */
@@ -374,7 +376,7 @@ struct espgoal_rail {
 	__u32 mtu;
 	char name[16];
 	struct espgoal_link link;
-	__u32 speed; /* Mb/s; 0: unknown */
+	__u32 speed;             /* Mb/s; 0: unknown */
 	__aligned_u64 frames_in, frames_out, bytes_in, bytes_out, retried, dropped;
 };
 
@@ -386,8 +388,6 @@ enum espgoal_rail_state {
 };
 
 /* (17) The flows of this namespace, one after another; -ERANGE: no more. */
-#define ESPGOAL_FLOW_COUNTERS 12
-
 struct espgoal_path {
 	__u32 state; /* enum esp_path_state: 0 none, 1 probing, 2 up, 3 dead */
 	__u32 mtu;
@@ -401,6 +401,7 @@ struct espgoal_path {
 
 struct espgoal_flow {
 	__aligned_u64 cursor; /* in: 0, then as answered. out: of the next one */
+	__aligned_u64 id;     /* for espgoal_counters.flow */
 	__u8 node[16];        /* the peer */
 	__u32 state;          /* enum esp_flow_state: 1 hello, 2 open, 3 up, 4 dead */
 	__u32 messages;       /* under way to it */
@@ -408,7 +409,6 @@ struct espgoal_flow {
 	__u32 reserved;
 	__aligned_u64 idle_us; /* since something was heard */
 	struct espgoal_path path[ESPGOAL_RAILS];
-	__aligned_u64 counter[ESPGOAL_FLOW_COUNTERS];
 };
 
 /* clang-format off */

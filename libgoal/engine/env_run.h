@@ -20,6 +20,24 @@ static inline void env_run_unlock(struct core_run *r)
 	(void)r;
 }
 
+/* A process carries on with a run as long as it can. */
+static inline bool env_run_more(struct core_run *r)
+{
+	(void)r;
+	return true;
+}
+
+static inline void env_run_later(struct core_run *r)
+{
+	(void)r;
+}
+
+static inline void env_op_done(struct core_run *r, u32 op)
+{
+	(void)r;
+	(void)op;
+}
+
 static inline const struct core_binding *env_buffer(const struct core_run *cr, u32 buf)
 {
 	return unlikely(buf == GOAL_BUF_SCRATCH) ? &cr->scratch : &cr->buf[buf];

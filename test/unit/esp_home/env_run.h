@@ -15,6 +15,23 @@ static inline void env_run_unlock(struct core_run *r)
 	(void)r;
 }
 
+static inline bool env_run_more(struct core_run *r)
+{
+	(void)r;
+	return true;
+}
+
+static inline void env_run_later(struct core_run *r)
+{
+	(void)r;
+}
+
+static inline void env_op_done(struct core_run *r, u32 op)
+{
+	(void)r;
+	(void)op;
+}
+
 int env_send(struct core_run *r, u32 op);
 int env_post(struct core_run *r, u32 op);
 int env_deliver(struct core_run *r, u32 op, void *msg);

@@ -18,6 +18,23 @@ static inline void env_run_unlock(struct core_run *r)
 	home_unlock(home_run(r));
 }
 
+static inline bool env_run_more(struct core_run *r)
+{
+	(void)r;
+	return true;
+}
+
+static inline void env_run_later(struct core_run *r)
+{
+	(void)r;
+}
+
+static inline void env_op_done(struct core_run *r, u32 op)
+{
+	(void)r;
+	(void)op;
+}
+
 static inline int env_send(struct core_run *r, u32 op)
 {
 	return home_run(r)->ops->send(home_run(r), op);

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/espgoal: the requests of uapi/espgoal.h. Each is copied in once, checked, carried out and
+ * answered; what was made and cannot be told about is taken back.
+ */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "home.h"
+
+/* One open file description. */
+struct kfile {
+	struct mutex mutex; /* of becoming an endpoint */
+	struct kep *ep;     /* once it is one */
+};
+
+/* The endpoint, for a process that may use it, or ERR_PTR. */
+static struct kep *endpoint(struct file *file)
+{
+	struct kfile *f = file->private_data;
+	struct kep *e = smp_load_acquire(&f->ep);
+
+	if (!e)
+		return ERR_PTR(-EBADFD);
+	if (!kmm_is_current(e->mm)) {
+		kep_count(e, KEP_C_foreign, 1);
+		return ERR_PTR(-ECHILD);
+	}
+	if (READ_ONCE(e->state) != KEP_OPEN)
+		return ERR_PTR(-ESHUTDOWN);
+	return e;
+}
+
+/* The same with its mutex held. */
+static struct kep *endpoint_lock(struct file *file)
+{
+	struct kep *e = endpoint(file);
+
+	if (IS_ERR(e))
+		return e;
+	mutex_lock(&e->mutex);
+	if (e->state == KEP_OPEN)
+		return e;
+	mutex_unlock(&e->mutex);
+	return ERR_PTR(-ESHUTDOWN);
+}
+
+static struct knode *node_for(struct file *file)
+{
+	struct kfile *f = file->private_data;
+	struct kep *e = smp_load_acquire(&f->ep);
+
+	return e ? e->node : knode_of_net(current->nsproxy->net_ns);
+}
+
+static int do_info(struct file *file, void *arg)
+{
+	struct espgoal_info *a = arg;
+	struct espgoal_link link[ESPGOAL_RAILS] = {};
+	struct knode *n = node_for(file);
+	u32 i;
+
+	memset(a, 0, sizeof(*a));
+	a->abi = ESPGOAL_ABI;
+	a->sched_version = GOAL_SCHED_VERSION;
+	strscpy(a->version, ESPGOAL_MODULE_VERSION, sizeof(a->version));
+	kep_self(n, a->node, link);
+	for (i = 0; i < ESPGOAL_RAILS; i++)
+		a->rails += ((struct esp_addr *)&link[i])->carrier != ESP_CARRIER_NONE;
+#ifdef ESPGOAL_DEBUG
+	a->flags |= ESPGOAL_INFO_DEBUG;
+#endif
+	for (i = 0; i < GOAL_TYPES; i++)
+		if (core_type_size(i) && !core_type_host_only(i) &&
+		    (kpayload_fpu() || (i != GOAL_TYPE_FLOAT && i != GOAL_TYPE_DOUBLE)))
+			a->dtypes |= 1ull << i;
+	for (i = GOAL_ROP_MAX; i < GOAL_ROP_USER; i++)
+		if (i != GOAL_ROP_MAXLOC && i != GOAL_ROP_MINLOC)
+			a->rops |= 1ull << i;
+	a->run_max = kparam_run_max;
+	a->sched_max = kparam_sched_max;
+	a->area_max = kparam_area_max;
+	a->runs_max = kparam_runs_max;
+	a->ranks_max = kparam_ranks_max;
+	a->eager_max = n->n.p.eager_max;
+	a->segs_max = KSEGS_MAX;
+	a->node_counters = ESP_COUNTERS + KNODE_COUNTERS;
+	a->ep_counters = KEP_COUNTERS;
+	a->flow_counters = ESP_COUNTERS;
+	return 0;
+}
+
+static int do_open(struct file *file, void *arg)
+{
+	struct kfile *f = file->private_data;
+	struct kep *e;
+	int rc;
+
+	mutex_lock(&f->mutex);
+	rc = -EEXIST;
+	if (!f->ep) {
+		rc = kep_open(current->nsproxy->net_ns, arg, &e);
+		if (!rc)
+			smp_store_release(&f->ep, e);
+	}
+	mutex_unlock(&f->mutex);
+	return rc;
+}
+
+/* What needs the endpoint's mutex. */
+static int locked(struct file *file, void *arg, int (*fn)(struct kep *e, void *arg))
+{
+	struct kep *e = endpoint_lock(file);
+	int rc;
+
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+	rc = fn(e, arg);
+	mutex_unlock(&e->mutex);
+	return rc;
+}
+
+static int group(struct kep *e, void *arg)
+{
+	return kmember_new(e, arg);
+}
+
+static int load(struct kep *e, void *arg)
+{
+	return ksched_load(e, arg);
+}
+
+static int run(struct kep *e, void *arg)
+{
+	return krun_new(e, arg);
+}
+
+static int run_free(struct kep *e, void *arg)
+{
+	struct espgoal_id *a = arg;
+
+	return a->reserved ? -EINVAL : krun_free(e, a->id);
+}
+
+static int unload(struct kep *e, void *arg)
+{
+	struct espgoal_id *a = arg;
+
+	return a->reserved ? -EINVAL : ksched_unload(e, a->id);
+}
+
+static int group_free(struct kep *e, void *arg)
+{
+	struct espgoal_id *a = arg;
+
+	return a->reserved ? -EINVAL : kmember_remove(e, a->id);
+}
+
+static int do_cancel(struct file *file, struct espgoal_id *a)
+{
+	struct kep *e = endpoint(file);
+	struct krun *r;
+
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+	if (a->reserved)
+		return -EINVAL;
+	r = krun_by_id(e, a->id);
+	if (!r)
+		return -ENOENT;
+	if (krun_use(r)) {
+		kgate_enter(e->node);
+		krun_cancel(r, -ECANCELED, r->m->m.rank);
+		krun_unuse(r);
+		kgate_leave(e->node);
+	}
+	krun_put(r);
+	return 0;
+}
+
+static int do_fast(struct file *file, unsigned int cmd, void *arg)
+{
+	struct kep *e = endpoint(file);
+
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+	switch (cmd) {
+	case ESPGOAL_START:
+		return krun_start(e, arg);
+	case ESPGOAL_WAIT:
+		return krun_wait(e, arg);
+	default:
+		return kmember_fail(e, arg);
+	}
+}
+
+static int do_close(struct file *file)
+{
+	struct kep *e = endpoint(file);
+
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+	kep_close(e, true);
+	return 0;
+}
+
+static int do_count(struct file *file, void *arg)
+{
+	struct kfile *f = file->private_data;
+
+	return kquery_counters(smp_load_acquire(&f->ep), node_for(file), arg);
+}
+
+static int carry_out(struct file *file, unsigned int cmd, void *arg)
+{
+	switch (cmd) {
+	case ESPGOAL_INFO:
+		return do_info(file, arg);
+	case ESPGOAL_OPEN:
+		return do_open(file, arg);
+	case ESPGOAL_GROUP:
+		return locked(file, arg, group);
+	case ESPGOAL_LOAD:
+		return locked(file, arg, load);
+	case ESPGOAL_RUN:
+		return locked(file, arg, run);
+	case ESPGOAL_CANCEL:
+		return do_cancel(file, arg);
+	case ESPGOAL_RUN_FREE:
+		return locked(file, arg, run_free);
+	case ESPGOAL_UNLOAD:
+		return locked(file, arg, unload);
+	case ESPGOAL_GROUP_FREE:
+		return locked(file, arg, group_free);
+	case ESPGOAL_CLOSE:
+		return do_close(file);
+	case ESPGOAL_COUNT:
+		return do_count(file, arg);
+	case ESPGOAL_COUNTER_NAME:
+		return kquery_name(arg);
+	case ESPGOAL_RAIL:
+		return kquery_rail(node_for(file), arg);
+	case ESPGOAL_FLOW:
+		return kquery_flow(node_for(file), arg);
+	default:
+		return do_fast(file, cmd, arg);
+	}
+}
+
+static bool known(unsigned int cmd)
+{
+	switch (cmd) {
+	case ESPGOAL_INFO:
+	case ESPGOAL_OPEN:
+	case ESPGOAL_GROUP:
+	case ESPGOAL_LOAD:
+	case ESPGOAL_RUN:
+	case ESPGOAL_START:
+	case ESPGOAL_WAIT:
+	case ESPGOAL_CANCEL:
+	case ESPGOAL_RUN_FREE:
+	case ESPGOAL_UNLOAD:
+	case ESPGOAL_GROUP_FREE:
+	case ESPGOAL_FAIL:
+	case ESPGOAL_CLOSE:
+	case ESPGOAL_COUNT:
+	case ESPGOAL_COUNTER_NAME:
+	case ESPGOAL_RAIL:
+	case ESPGOAL_FLOW:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The caller cannot be told what was made for it. */
+static void take_back(struct file *file, unsigned int cmd, void *arg)
+{
+	struct kfile *f = file->private_data;
+	struct kep *e = f->ep;
+
+	if (cmd == ESPGOAL_OPEN) {
+		kep_close(e, false); /* the descriptor is of no use any more */
+		return;
+	}
+	mutex_lock(&e->mutex);
+	if (e->state == KEP_OPEN) {
+		if (cmd == ESPGOAL_GROUP)
+			kmember_remove(e, ((struct espgoal_group *)arg)->id);
+		else if (cmd == ESPGOAL_LOAD)
+			ksched_unload(e, ((struct espgoal_load *)arg)->id);
+		else if (cmd == ESPGOAL_RUN)
+			krun_free(e, ((struct espgoal_run *)arg)->id);
+	}
+	mutex_unlock(&e->mutex);
+}
+
+static long request(struct file *file, unsigned int cmd, unsigned long ptr)
+{
+	union {
+		struct espgoal_info info;
+		struct espgoal_open open;
+		struct espgoal_group group;
+		struct espgoal_load load;
+		struct espgoal_run run;
+		struct espgoal_start start;
+		struct espgoal_counters counters;
+		struct espgoal_counter_name name;
+		struct espgoal_rail rail;
+		struct espgoal_flow flow;
+	} a;
+	void __user *user = (void __user *)ptr;
+	bool verifier;
+	int rc;
+
+	if (!known(cmd))
+		return -ENOTTY;
+	if ((_IOC_DIR(cmd) & _IOC_WRITE) && copy_from_user(&a, user, _IOC_SIZE(cmd)))
+		return -EFAULT;
+	rc = carry_out(file, cmd, &a);
+	/* A refused schedule: where it is wrong. */
+	verifier = cmd == ESPGOAL_LOAD && rc && a.load.rule;
+	if (!(_IOC_DIR(cmd) & _IOC_READ) || (rc && !verifier))
+		return rc;
+	if (copy_to_user(user, &a, _IOC_SIZE(cmd)) && !rc) {
+		take_back(file, cmd, &a);
+		rc = -EFAULT;
+	}
+	return rc;
+}
+
+static int open(struct inode *inode, struct file *file)
+{
+	struct kfile *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+
+	if (!f)
+		return -ENOMEM;
+	mutex_init(&f->mutex);
+	file->private_data = f;
+	return stream_open(inode, file);
+}
+
+static int release(struct inode *inode, struct file *file)
+{
+	struct kfile *f = file->private_data;
+
+	if (f->ep) {
+		kep_close(f->ep, false);
+		kep_put(f->ep);
+	}
+	kfree(f);
+	return 0;
+}
+
+static ssize_t read(struct file *file, char __user *buf, size_t bytes, loff_t *pos)
+{
+	struct kep *e = endpoint(file);
+	u64 n;
+	int rc;
+
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+	if (bytes < sizeof(n))
+		return -EINVAL;
+	do {
+		if (READ_ONCE(e->over) == READ_ONCE(e->read)) {
+			if (file->f_flags & O_NONBLOCK)
+				return -EAGAIN;
+			rc = wait_event_interruptible(e->wait,
+						      READ_ONCE(e->over) != READ_ONCE(e->read) ||
+							      READ_ONCE(e->state) != KEP_OPEN);
+			if (rc)
+				return rc;
+			if (READ_ONCE(e->state) != KEP_OPEN)
+				return -ESHUTDOWN;
+		}
+		spin_lock_bh(&e->over_lock);
+		n = e->over - e->read;
+		WRITE_ONCE(e->read, e->over);
+		spin_unlock_bh(&e->over_lock);
+	} while (!n);
+	return copy_to_user(buf, &n, sizeof(n)) ? -EFAULT : (ssize_t)sizeof(n);
+}
+
+static __poll_t poll(struct file *file, struct poll_table_struct *pt)
+{
+	struct kfile *f = file->private_data;
+	struct kep *e = smp_load_acquire(&f->ep);
+	__poll_t mask = 0;
+
+	if (!e)
+		return EPOLLERR;
+	poll_wait(file, &e->wait, pt);
+	if (READ_ONCE(e->state) != KEP_OPEN)
+		mask |= EPOLLERR | EPOLLHUP;
+	if (READ_ONCE(e->over) != READ_ONCE(e->read))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	return mask;
+}
+
+static int mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct kep *e = endpoint(file);
+
+	return IS_ERR(e) ? PTR_ERR(e) : karea_mmap(&e->area, vma);
+}
+
+static const struct file_operations fops = {
+	.owner = THIS_MODULE,
+	.open = open,
+	.release = release,
+	.unlocked_ioctl = request,
+	.compat_ioctl = compat_ptr_ioctl,
+	.read = read,
+	.poll = poll,
+	.mmap = mmap,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice misc = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "espgoal",
+	.fops = &fops,
+	.mode = 0660,
+};
+
+int kdev_init(void)
+{
+	return misc_register(&misc);
+}
+
+void kdev_exit(void)
+{
+	misc_deregister(&misc);
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Endpoints: one process's part of a node. How they are made, what they add to the node's
+ * pools, how they end, and for how long their cookie is remembered.
+ */
+#include <linux/cred.h>
+#include <linux/hash.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "home.h"
+
+static const u32 pool_share[ESP_POOLS] = {
+	[ESP_POOL_SENT] = KEP_POOL_SENT, [ESP_POOL_CTL] = KEP_POOL_CTL,
+	[ESP_POOL_QUEUE] = 16,           [ESP_POOL_RX] = KEP_POOL_RX,
+	[ESP_POOL_RX_POSTED] = KEP_POOL_RXP,
+};
+
+static struct hlist_head *ep_head(struct knode *n, u64 cookie)
+{
+	return &n->ep[hash_64(cookie, KHASH_BITS)];
+}
+
+int kep_charge(struct kep *e, u64 bytes)
+{
+	return kuser_charge(e->user, KUSER_BYTES, bytes);
+}
+
+void kep_uncharge(struct kep *e, u64 bytes)
+{
+	kuser_uncharge(e->user, KUSER_BYTES, bytes);
+}
+
+void kep_get(struct kep *e)
+{
+	refcount_inc(&e->refs);
+}
+
+static void pools_shrink(struct knode *n, u32 pools, bool flows)
+{
+	u32 i;
+
+	for (i = 0; i < pools; i++)
+		kpool_shrink(&n->pool[i], pool_share[i]);
+	if (flows)
+		kpool_shrink(&n->flow_pool, KEP_POOL_FLOW);
+}
+
+static int pools_grow(struct knode *n)
+{
+	int rc = 0;
+	u32 i;
+
+	for (i = 0; i < ESP_POOLS && !rc; i++)
+		rc = kpool_grow(&n->pool[i], pool_share[i], GFP_KERNEL_ACCOUNT);
+	if (rc) {
+		pools_shrink(n, i - 1, false);
+		return rc;
+	}
+	rc = kpool_grow(&n->flow_pool, KEP_POOL_FLOW, GFP_KERNEL_ACCOUNT);
+	if (rc)
+		pools_shrink(n, ESP_POOLS, false);
+	return rc;
+}
+
+/* Nobody refers to it any more. */
+static void free_ep(struct work_struct *w)
+{
+	struct kep *e = container_of(to_rcu_work(w), struct kep, work);
+	struct knode *n = e->node;
+	struct net *net = n->net;
+
+	kmm_put(e->mm, e);
+	xa_destroy(&e->groups);
+	xa_destroy(&e->scheds);
+	kvfree(e->run);
+	karea_free(&e->area);
+	kpool_free(&e->room);
+	free_percpu(e->count);
+	pools_shrink(n, ESP_POOLS, true);
+	kep_uncharge(e, e->charged);
+	kuser_uncharge(e->user, KUSER_ENDPOINTS, 1);
+	kuser_put(e->user);
+	kfree(e);
+	atomic_dec(&n->open);
+	put_net(net);
+}
+
+void kep_put(struct kep *e)
+{
+	if (refcount_dec_and_test(&e->refs))
+		queue_rcu_work(knode_wq, &e->work);
+}
+
+/* What others must know to reach this node. */
+void kep_self(struct knode *n, u8 node[16], struct espgoal_link link[ESPGOAL_RAILS])
+{
+	u32 i;
+
+	BUILD_BUG_ON(ESPGOAL_RAILS != ESP_PATHS);
+	BUILD_BUG_ON(sizeof(struct espgoal_link) != sizeof(struct esp_addr));
+	memcpy(node, n->n.id, 16);
+	rcu_read_lock();
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct krail *r = rcu_dereference(n->rail[i]);
+
+		if (r && r->r.up)
+			memcpy(&link[i], &r->r.addr, sizeof(link[i]));
+	}
+	rcu_read_unlock();
+}
+
+static int enter(struct kep *e)
+{
+	struct knode *n = e->node;
+	struct kep *other;
+
+	do {
+		e->e.cookie = get_random_u64();
+	} while (!e->e.cookie);
+	spin_lock_bh(&n->table_lock);
+	hlist_for_each_entry(other, ep_head(n, e->e.cookie), by_cookie)
+		if (other->e.cookie == e->e.cookie) {
+			spin_unlock_bh(&n->table_lock);
+			return -EAGAIN;
+		}
+	hlist_add_head_rcu(&e->by_cookie, ep_head(n, e->e.cookie));
+	list_add_tail(&e->all, &n->eps);
+	refcount_inc(&e->refs);
+	spin_unlock_bh(&n->table_lock);
+	return 0;
+}
+
+static u64 charge_of(const struct knode *n, u32 runs, u64 area)
+{
+	return sizeof(struct kep) + area + runs * (sizeof(void *) + sizeof(struct espgoal_word)) +
+	       (u64)KMAX_ROOMS * n->n.p.eager_max;
+}
+
+static int bring_up(struct kep *e, u32 runs, u64 area)
+{
+	u32 head = sizeof(struct espgoal_head) + runs * sizeof(struct espgoal_word);
+	int rc = -ENOMEM;
+
+	e->run = kvcalloc(runs, sizeof(*e->run), GFP_KERNEL_ACCOUNT);
+	e->count = __alloc_percpu_gfp(KEP_COUNTERS * sizeof(u64), sizeof(u64), GFP_KERNEL_ACCOUNT);
+	if (!e->run || !e->count)
+		return -ENOMEM;
+	e->nruns = runs;
+	rc = karea_init(&e->area, head, area);
+	if (rc)
+		return rc;
+	e->head = (struct espgoal_head *)e->area.mem;
+	rc = kpool_grow(&e->room, KMAX_ROOMS, GFP_KERNEL_ACCOUNT);
+	if (rc)
+		return rc;
+	rc = pools_grow(e->node);
+	if (rc)
+		return rc;
+	e->mm = kmm_get(e);
+	if (IS_ERR(e->mm)) {
+		rc = PTR_ERR(e->mm);
+		pools_shrink(e->node, ESP_POOLS, true);
+		return rc;
+	}
+	do {
+		rc = enter(e);
+	} while (rc == -EAGAIN);
+	return rc;
+}
+
+int kep_open(struct net *net, struct espgoal_open *a, struct kep **ep)
+{
+	struct knode *n = knode_of_net(net);
+	u32 runs = a->runs ? a->runs : 256;
+	u64 area = a->area ? a->area : 256 * 1024;
+	struct kep *e;
+	int rc;
+
+	if (a->flags || a->map_bytes || a->area_off || a->cookie ||
+	    memchr_inv(a->node, 0, sizeof(a->node)) || memchr_inv(a->link, 0, sizeof(a->link)))
+		return -EINVAL;
+	if (runs > kparam_runs_max || area > kparam_area_max)
+		return -E2BIG;
+	area = PAGE_ALIGN(area);
+	e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+	if (!e)
+		return -ENOMEM;
+	e->node = n;
+	e->e.node = &n->n;
+	refcount_set(&e->refs, 1);
+	mutex_init(&e->mutex);
+	spin_lock_init(&e->over_lock);
+	init_waitqueue_head(&e->wait);
+	xa_init_flags(&e->groups, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&e->scheds, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	INIT_LIST_HEAD(&e->of_mm);
+	INIT_LIST_HEAD(&e->all);
+	INIT_RCU_WORK(&e->work, free_ep);
+	kpool_init(&e->room, n->n.p.eager_max);
+	e->user = kuser_get(current_euid());
+	if (!e->user) {
+		rc = -ENOMEM;
+		goto free_ep;
+	}
+	rc = kuser_charge(e->user, KUSER_ENDPOINTS, 1);
+	if (rc)
+		goto put_user;
+	e->charged = charge_of(n, runs, area);
+	rc = kep_charge(e, e->charged);
+	if (rc)
+		goto uncharge_endpoint;
+	rc = bring_up(e, runs, area);
+	if (rc)
+		goto bring_down;
+	get_net(net);
+	if (atomic_inc_return(&n->open) == 1)
+		queue_delayed_work(knode_wq, &n->work, HZ);
+
+	kep_self(n, a->node, a->link);
+	a->runs = runs;
+	a->area = area;
+	a->area_off = e->area.first;
+	a->map_bytes = (u64)e->area.npages << PAGE_SHIFT;
+	a->cookie = e->e.cookie;
+	*ep = e;
+	return 0;
+
+bring_down:
+	kpool_free(&e->room);
+	karea_free(&e->area);
+	free_percpu(e->count);
+	kvfree(e->run);
+	kep_uncharge(e, e->charged);
+uncharge_endpoint:
+	kuser_uncharge(e->user, KUSER_ENDPOINTS, 1);
+put_user:
+	kuser_put(e->user);
+free_ep:
+	kfree(e);
+	return rc;
+}
+
+static void drop_objects(struct kep *e)
+{
+	struct ksched *s;
+	unsigned long id;
+	u32 i;
+
+	for (i = 0; i < e->nruns; i++) {
+		struct krun *r = rcu_dereference_protected(e->run[i], lockdep_is_held(&e->mutex));
+
+		if (r)
+			krun_drop(e, r);
+	}
+	xa_for_each(&e->scheds, id, s) {
+		xa_erase(&e->scheds, id);
+		ksched_put(s);
+	}
+}
+
+void kep_close(struct kep *e, bool clean)
+{
+	struct knode *n = e->node;
+	struct kmember *m;
+	unsigned long id;
+	bool gone = false;
+
+	mutex_lock(&e->mutex);
+	if (e->state != KEP_OPEN) {
+		mutex_unlock(&e->mutex);
+		return;
+	}
+	e->closed_at = know();
+	WRITE_ONCE(e->state, clean ? KEP_LEFT : KEP_GONE);
+	WRITE_ONCE(e->head->ended, (u32)-ESHUTDOWN);
+	kgate_enter(n);
+	esp_ep_close(&e->e, clean, know());
+	kgate_leave(n);
+	xa_for_each(&e->groups, id, m) {
+		xa_erase(&e->groups, id);
+		kmember_leave(m);
+		kmember_put(m);
+	}
+	kgate_enter(n);
+	klocal_forget(n, e, NULL, clean ? NULL : e);
+	kgate_leave(n);
+	drop_objects(e);
+	mutex_unlock(&e->mutex);
+	wake_up_all(&e->wait);
+
+	if (!clean) {
+		/* It is not known any more, so whoever asks hears that it is gone. */
+		spin_lock_bh(&n->table_lock);
+		gone = !list_empty(&e->all);
+		list_del_init(&e->all);
+		hlist_del_init_rcu(&e->by_cookie);
+		spin_unlock_bh(&n->table_lock);
+	}
+	if (gone)
+		kep_put(e);
+}
+
+/* One whose process is gone, or whose time as LEFT is over. With a reference. */
+static struct kep *next_to_end(struct knode *n, u64 now, bool all)
+{
+	struct kep *e, *found = NULL;
+
+	spin_lock_bh(&n->table_lock);
+	list_for_each_entry(e, &n->eps, all) {
+		if (READ_ONCE(e->state) == KEP_LEFT &&
+		    (all || now - e->closed_at >= n->n.p.linger)) {
+			list_del_init(&e->all);
+			hlist_del_init_rcu(&e->by_cookie);
+			found = e; /* the table's reference */
+			break;
+		}
+		if (READ_ONCE(e->state) == KEP_OPEN && READ_ONCE(e->wants_close)) {
+			kep_get(e);
+			found = e;
+			break;
+		}
+	}
+	spin_unlock_bh(&n->table_lock);
+	return found;
+}
+
+void kep_linger(struct knode *n, u64 now, bool all)
+{
+	struct kep *e;
+
+	while ((e = next_to_end(n, now, all)) != NULL) {
+		kep_close(e, false);
+		kgate_enter(n);
+		klocal_forget(n, NULL, NULL, e);
+		kgate_leave(n);
+		kep_put(e);
+	}
+}
+
+enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
+{
+	struct knode *n = knode_of(en);
+	enum esp_ep_state s = ESP_EP_GONE;
+	struct kep *e;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(e, ep_head(n, cookie), by_cookie)
+		if (e->e.cookie == cookie) {
+			u8 state = READ_ONCE(e->state);
+
+			if (state != KEP_GONE)
+				s = state == KEP_OPEN ? ESP_EP_OPEN : ESP_EP_LEFT;
+			break;
+		}
+	rcu_read_unlock();
+	return s;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The gate through which everything enters the core: one CPU is in it once, with bottom halves off.
+ * Nested entries only deepen the batch. When the outermost one is through, runs that became able
+ * to go on have their turns, each for a while, and what they had to send leaves in common frames.
+ * An entry that has used up its budget leaves the rest to a bottom half that comes soon.
+ */
+#include "home.h"
+
+#define TURN 16 /* operations of one run in a row, when others wait */
+
+struct kgate *kgate_here(struct knode *n)
+{
+	return this_cpu_ptr(n->gate);
+}
+
+static void budget(struct kgate *g)
+{
+	g->ops = (s32)kparam_budget_ops;
+	g->turn = TURN;
+	g->bytes = (s32)kparam_budget_bytes;
+}
+
+void kgate_enter(struct knode *n)
+{
+	struct kgate *g;
+
+	local_bh_disable();
+	rcu_read_lock();
+	g = kgate_here(n);
+	if (!g->batch.depth) {
+		g->flow = NULL;
+		budget(g);
+	}
+	esp_batch_enter(&n->n);
+}
+
+/* Runs in turn, until none is left or the budget is used up. */
+static void pump(struct kgate *g)
+{
+	while (!list_empty(&g->pump) && g->ops > 0 && g->bytes > 0) {
+		struct krun *r = list_first_entry(&g->pump, struct krun, pump);
+
+		list_del_init(&r->pump);
+		/* Whoever sets RESUME and finds PUMP set relies on this order. */
+		clear_bit_unlock(KRUN_PUMP, &r->flags);
+		smp_mb__after_atomic();
+		g->turn = TURN;
+		if (test_and_clear_bit(KRUN_RESUME, &r->flags))
+			core_resume(&r->core);
+		else
+			core_pump(&r->core);
+		krun_unuse(r);
+	}
+}
+
+void kgate_leave(struct knode *n)
+{
+	struct kgate *g = kgate_here(n);
+
+	if (g->batch.depth == 1) {
+		pump(g);
+		if (!list_empty(&g->pump)) {
+			knode_count(n, KNODE_C_runs_resumed);
+			kbh_schedule(&g->bh);
+		}
+	}
+	esp_batch_leave(&n->n, know());
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* @r can go on: at this CPU's outermost gate. */
+void kgate_pump(struct krun *r)
+{
+	struct kgate *g = kgate_here(r->ep->node);
+
+	if (test_and_set_bit(KRUN_PUMP, &r->flags))
+		return;
+	if (WARN_ON_ONCE(!krun_use(r))) {
+		clear_bit(KRUN_PUMP, &r->flags);
+		return;
+	}
+	list_add_tail(&r->pump, &g->pump);
+}
+
+/* The core asks before each operation of @r: may it be carried out now? */
+bool kgate_more(struct krun *r)
+{
+	struct kgate *g = kgate_here(r->ep->node);
+
+	if (unlikely(g->ops <= 0 || g->bytes <= 0))
+		return false;
+	if (unlikely(g->turn <= 0 && !list_empty(&g->pump)))
+		return false;
+	g->ops--;
+	g->turn--;
+	return true;
+}
+
+static kbh_callback(later)
+{
+	struct kgate *g = kbh_container(struct kgate, bh);
+	struct knode *n = g->node;
+
+	kgate_enter(n);
+	/* The CPU whose gate this is may have gone; its list is nobody's then. */
+	if (unlikely(g != kgate_here(n)))
+		list_splice_tail_init(&g->pump, &kgate_here(n)->pump);
+	kgate_leave(n);
+}
+
+void kgate_init(struct knode *n)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct kgate *g = per_cpu_ptr(n->gate, cpu);
+
+		memset(g, 0, sizeof(*g));
+		g->node = n;
+		INIT_LIST_HEAD(&g->pump);
+		kbh_init(&g->bh, later);
+	}
+}
+
+/* No endpoint and no run is left. */
+void kgate_stop(struct knode *n)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kbh_stop(&per_cpu_ptr(n->gate, cpu)->bh);
+}

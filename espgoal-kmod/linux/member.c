@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Members: an endpoint's place in a group. The tables that find them, the runs that are active in
+ * them, their failure and their end.
+ */
+#include <linux/hash.h>
+#include <linux/slab.h>
+
+#include "home.h"
+
+static struct hlist_head *name_head(struct knode *n, u64 cookie, u64 nonce)
+{
+	return &n->member[hash_64(cookie ^ nonce, KHASH_BITS)];
+}
+
+static struct hlist_head *run_head(struct kmember *m, u32 opid, u32 start)
+{
+	return &m->run[(opid ^ start) % KRUN_HEADS];
+}
+
+static u64 number(u32 opid, u32 start)
+{
+	return (u64)opid << 32 | start;
+}
+
+static void free_member(struct work_struct *w)
+{
+	struct kmember *m = container_of(to_rcu_work(w), struct kmember, work);
+	struct kep *e = m->ep;
+
+	ktable_put(m->table);
+	kuser_uncharge(e->user, KUSER_GROUPS, 1);
+	kfree(m);
+	kep_put(e);
+}
+
+void kmember_put(struct kmember *m)
+{
+	if (refcount_dec_and_test(&m->refs))
+		queue_rcu_work(knode_wq, &m->work);
+}
+
+void env_member_get(struct esp_member *em)
+{
+	struct kmember *m = kmember_of(em);
+
+	refcount_inc(&m->refs);
+	WRITE_ONCE(m->needs, true); /* it has something to tell, perhaps */
+}
+
+void env_member_put(struct esp_member *m)
+{
+	kmember_put(kmember_of(m));
+}
+
+struct esp_member *env_member_find(struct esp_node *en, u64 cookie, u64 nonce)
+{
+	struct knode *n = knode_of(en);
+	struct kmember *m;
+
+	hlist_for_each_entry_rcu(m, name_head(n, cookie, nonce), by_name)
+		if (m->m.nonce == nonce && m->ep->e.cookie == cookie &&
+		    refcount_inc_not_zero(&m->refs))
+			return &m->m;
+	return NULL;
+}
+
+struct kmember *kmember_next(struct knode *n, struct kmember *prev)
+{
+	struct kmember *m, *next = NULL;
+
+	spin_lock_bh(&n->table_lock);
+	m = prev && prev->listed ? prev : list_entry(&n->members, struct kmember, all);
+	list_for_each_entry_continue(m, &n->members, all)
+		if ((!prev || m->serial > prev->serial) && refcount_inc_not_zero(&m->refs)) {
+			next = m;
+			break;
+		}
+	spin_unlock_bh(&n->table_lock);
+	if (prev)
+		kmember_put(prev);
+	return next;
+}
+
+struct esp_member *env_member_next(struct esp_node *n, struct esp_member *prev)
+{
+	struct kmember *m = kmember_next(knode_of(n), prev ? kmember_of(prev) : NULL);
+
+	return m ? &m->m : NULL;
+}
+
+static int enter(struct kmember *m)
+{
+	struct knode *n = m->ep->node;
+	struct hlist_head *head = name_head(n, m->ep->e.cookie, m->m.nonce);
+	struct kmember *other;
+	int rc = 0;
+
+	spin_lock_bh(&n->table_lock);
+	hlist_for_each_entry(other, head, by_name)
+		if (other->ep == m->ep && other->m.nonce == m->m.nonce)
+			rc = -EEXIST;
+	if (!rc) {
+		m->serial = ++n->serial;
+		m->listed = true;
+		list_add_tail(&m->all, &n->members);
+		hlist_add_head_rcu(&m->by_name, head);
+	}
+	spin_unlock_bh(&n->table_lock);
+	return rc;
+}
+
+static void leave(struct kmember *m)
+{
+	struct knode *n = m->ep->node;
+
+	spin_lock_bh(&n->table_lock);
+	m->listed = false;
+	list_del_init(&m->all);
+	hlist_del_rcu(&m->by_name);
+	spin_unlock_bh(&n->table_lock);
+}
+
+/* Under the endpoint's mutex. */
+int kmember_new(struct kep *e, struct espgoal_group *g)
+{
+	struct kmember *m;
+	u32 i;
+	int rc;
+
+	if (g->id)
+		return -EINVAL;
+	rc = kuser_charge(e->user, KUSER_GROUPS, 1);
+	if (rc)
+		return rc;
+	rc = -ENOMEM;
+	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	if (!m)
+		goto uncharge;
+	m->table = ktable_get(e, g);
+	if (IS_ERR(m->table)) {
+		rc = PTR_ERR(m->table);
+		goto free_member;
+	}
+	m->ep = e;
+	m->m.ep = &e->e;
+	m->m.table = &m->table->t;
+	m->m.nonce = g->nonce;
+	m->m.rank = g->rank;
+	refcount_set(&m->refs, 1);
+	spin_lock_init(&m->lock);
+	INIT_LIST_HEAD(&m->active);
+	INIT_LIST_HEAD(&m->all);
+	INIT_RCU_WORK(&m->work, free_member);
+	for (i = 0; i < KRUN_HEADS; i++)
+		INIT_HLIST_HEAD(&m->run[i]);
+	rc = xa_alloc(&e->groups, &m->id, NULL, xa_limit_31b, GFP_KERNEL_ACCOUNT);
+	if (rc)
+		goto put_table;
+	rc = enter(m);
+	if (rc)
+		goto erase;
+	kep_get(e);
+	xa_store(&e->groups, m->id, m, GFP_KERNEL_ACCOUNT); /* the entry is there already */
+	kgate_enter(e->node);
+	esp_member_added(&m->m, know());
+	kgate_leave(e->node);
+	g->id = m->id;
+	return 0;
+
+erase:
+	xa_erase(&e->groups, m->id);
+put_table:
+	ktable_put(m->table);
+free_member:
+	kfree(m);
+uncharge:
+	kuser_uncharge(e->user, KUSER_GROUPS, 1);
+	return rc;
+}
+
+struct kmember *kmember_by_id(struct kep *e, u32 id)
+{
+	struct kmember *m;
+
+	rcu_read_lock();
+	m = xa_load(&e->groups, id);
+	if (m && !refcount_inc_not_zero(&m->refs))
+		m = NULL;
+	rcu_read_unlock();
+	return m;
+}
+
+static void removed(struct kmember *m)
+{
+	leave(m);
+	kgate_enter(m->ep->node);
+	esp_member_removed(&m->m, know());
+	klocal_forget(m->ep->node, m->ep, m->table, NULL);
+	kgate_leave(m->ep->node);
+}
+
+/* Under the endpoint's mutex. */
+int kmember_remove(struct kep *e, u32 id)
+{
+	struct kmember *m = xa_load(&e->groups, id);
+	bool busy;
+
+	if (!m)
+		return -ENOENT;
+	spin_lock_bh(&m->lock);
+	busy = m->nactive;
+	m->closed = !busy;
+	spin_unlock_bh(&m->lock);
+	if (busy)
+		return -EBUSY;
+	xa_erase(&e->groups, id);
+	removed(m);
+	kmember_put(m);
+	return 0;
+}
+
+static void cancel_all(struct kmember *m, s32 status, u32 rank)
+{
+	struct esp_run *r = NULL;
+
+	while ((r = env_run_next(&m->m, r)) != NULL)
+		krun_cancel(krun_of_esp(r), status, rank);
+}
+
+void kmember_leave(struct kmember *m)
+{
+	spin_lock_bh(&m->lock);
+	m->closed = true;
+	spin_unlock_bh(&m->lock);
+	kgate_enter(m->ep->node);
+	cancel_all(m, -ECONNRESET, m->m.rank);
+	kgate_leave(m->ep->node);
+	removed(m);
+}
+
+int kmember_fail(struct kep *e, const struct espgoal_fail *f)
+{
+	struct kmember *m;
+
+	if (f->reserved)
+		return -EINVAL;
+	switch (f->status) {
+	case -ECONNRESET:
+	case -ECONNABORTED:
+	case -EHOSTUNREACH:
+	case -ECANCELED:
+		break;
+	default:
+		return -EINVAL;
+	}
+	m = kmember_by_id(e, f->group);
+	if (!m)
+		return -ENOENT;
+	if (f->rank != ESPGOAL_NONE && f->rank >= m->m.table->nranks) {
+		kmember_put(m);
+		return -EINVAL;
+	}
+	spin_lock_bh(&m->lock);
+	if (!m->failed) {
+		m->failed = f->status;
+		m->failed_rank = f->rank;
+	}
+	spin_unlock_bh(&m->lock);
+	kgate_enter(e->node);
+	cancel_all(m, f->status, f->rank);
+	kgate_leave(e->node);
+	kmember_put(m);
+	return 0;
+}
+
+void env_member_failed(struct esp_member *m)
+{
+	cancel_all(kmember_of(m), m->failed, m->failed_rank);
+}
+
+int kmember_enter(struct kmember *m, struct krun *r)
+{
+	struct hlist_head *head = run_head(m, r->e.opid, r->e.start);
+	struct krun *other;
+	int rc = 0;
+
+	spin_lock_bh(&m->lock);
+	if (m->closed)
+		rc = -ESHUTDOWN;
+	else if (kpast_has(&m->past, number(r->e.opid, r->e.start)))
+		rc = -EEXIST;
+	hlist_for_each_entry(other, head, by_name)
+		if (other->e.opid == r->e.opid && other->e.start == r->e.start)
+			rc = -EEXIST;
+	if (!rc) {
+		r->serial = ++m->run_serial;
+		m->nactive++;
+		list_add_tail(&r->active, &m->active);
+		hlist_add_head(&r->by_name, head);
+	}
+	spin_unlock_bh(&m->lock);
+	return rc;
+}
+
+void kmember_over(struct kmember *m, struct krun *r)
+{
+	spin_lock_bh(&m->lock);
+	hlist_del_init(&r->by_name);
+	list_del_init(&r->active);
+	m->nactive--;
+	kpast_add(&m->past, number(r->e.opid, r->e.start));
+	spin_unlock_bh(&m->lock);
+}
+
+struct esp_run *env_run_find(struct esp_member *em, u32 opid, u32 start)
+{
+	struct kmember *m = kmember_of(em);
+	struct krun *r;
+
+	spin_lock_bh(&m->lock);
+	hlist_for_each_entry(r, run_head(m, opid, start), by_name)
+		if (r->e.opid == opid && r->e.start == start && krun_use(r)) {
+			spin_unlock_bh(&m->lock);
+			return &r->e;
+		}
+	spin_unlock_bh(&m->lock);
+	return NULL;
+}
+
+struct esp_run *env_run_next(struct esp_member *em, struct esp_run *eprev)
+{
+	struct kmember *m = kmember_of(em);
+	struct krun *prev = eprev ? krun_of_esp(eprev) : NULL, *r, *next = NULL;
+	u64 after = prev ? prev->serial : 0;
+
+	spin_lock_bh(&m->lock);
+	r = prev && !list_empty(&prev->active) ? prev : list_entry(&m->active, struct krun, active);
+	list_for_each_entry_continue(r, &m->active, active)
+		if (r->serial > after && krun_use(r)) {
+			next = r;
+			break;
+		}
+	spin_unlock_bh(&m->lock);
+	if (prev)
+		krun_unuse(prev);
+	return next ? &next->e : NULL;
+}
+
+bool env_run_past(struct esp_member *em, u32 opid, u32 start)
+{
+	struct kmember *m = kmember_of(em);
+	bool past;
+
+	spin_lock_bh(&m->lock);
+	past = kpast_has(&m->past, number(opid, start));
+	spin_unlock_bh(&m->lock);
+	return past;
+}
+
+/* A receive of @r waits for a rank of this node that is gone: the rank, or ESPGOAL_NONE. */
+static u32 waits_for_gone(struct krun *r)
+{
+	const struct core_sched *s = r->core.sched;
+	struct kmember *m = r->m;
+	u32 i, last = ESPGOAL_NONE;
+
+	for (i = 0; i < s->hdr->nrecv; i++) {
+		u32 peer = s->op[s->match[i]].peer;
+		const struct esp_rank *k = &m->table->t.rank[peer];
+
+		if (peer == last || READ_ONCE(r->core.state[s->match[i]]) != CORE_OP_POSTED)
+			continue;
+		last = peer;
+		if (k->peer == m->table->local &&
+		    env_ep_state(&m->ep->node->n, k->cookie) == ESP_EP_GONE)
+			return peer;
+	}
+	return ESPGOAL_NONE;
+}
+
+static void watch_local(struct kmember *m)
+{
+	struct esp_run *r = NULL;
+
+	while ((r = env_run_next(&m->m, r)) != NULL) {
+		u32 rank = waits_for_gone(krun_of_esp(r));
+
+		if (rank != ESPGOAL_NONE)
+			krun_cancel(krun_of_esp(r), -ECONNRESET, rank);
+	}
+}
+
+void kmember_second(struct knode *n)
+{
+	struct kmember *m = NULL;
+
+	while ((m = kmember_next(n, m)) != NULL) {
+		bool needs;
+
+		if (!READ_ONCE(m->nactive) && !READ_ONCE(m->needs))
+			continue;
+		WRITE_ONCE(m->needs, false);
+		kgate_enter(n);
+		needs = esp_member_timer(&m->m, know());
+		watch_local(m);
+		kgate_leave(n);
+		if (needs)
+			WRITE_ONCE(m->needs, true);
+		cond_resched();
+	}
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes: one per network namespace. Their life, their locks as the core takes them, their secrets and
+ * counters, and the work item that does what cannot be done in softirq, or is done once a second.
+ */
+#include <linux/rtnetlink.h>
+#include <linux/siphash.h>
+#include <linux/slab.h>
+#include <net/netns/generic.h>
+
+#include "home.h"
+
+unsigned int knode_id __read_mostly;
+/* For what is given back in softirq and needs a process to be freed. */
+struct workqueue_struct *knode_wq __read_mostly;
+
+struct knode *knode_of_net(struct net *net)
+{
+	return *(struct knode **)net_generic(net, knode_id);
+}
+
+void env_node_lock(struct esp_node *n)
+{
+	spin_lock_bh(&knode_of(n)->lock);
+}
+
+void env_node_unlock(struct esp_node *n)
+{
+	spin_unlock_bh(&knode_of(n)->lock);
+}
+
+struct esp_batch *env_batch(struct esp_node *n)
+{
+	return &kgate_here(knode_of(n))->batch;
+}
+
+/* Also for the flow that this entry is about: the one locked last. */
+void env_count(struct esp_node *n, u32 c, u64 by)
+{
+	struct knode *k = knode_of(n);
+	struct kgate *g = kgate_here(k);
+
+	this_cpu_add(k->count[c], by);
+	if (g->batch.depth && g->flow)
+		g->flow->count[c] += (u32)by;
+}
+
+u64 knode_sum(const u64 __percpu *count, u32 c)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(count, cpu)[c]);
+	return sum;
+}
+
+u64 env_prf(struct esp_node *n, u32 key, const void *data, u32 len)
+{
+	struct knode *k = knode_of(n);
+	siphash_key_t s;
+
+	spin_lock_bh(&k->prf_lock);
+	if (!k->prf[key & 1].set || k->prf[key & 1].number != key) {
+		k->prf[key & 1].set = true;
+		k->prf[key & 1].number = key;
+		get_random_bytes(k->prf[key & 1].key, sizeof(k->prf[0].key));
+	}
+	s.key[0] = k->prf[key & 1].key[0];
+	s.key[1] = k->prf[key & 1].key[1];
+	spin_unlock_bh(&k->prf_lock);
+	return siphash(data, len, &s);
+}
+
+static void node_work(struct work_struct *w)
+{
+	struct knode *n = container_of(to_delayed_work(w), struct knode, work);
+
+	kmember_second(n);
+	kep_linger(n, know(), false);
+	if (!n->exiting && atomic_read(&n->open))
+		queue_delayed_work(knode_wq, &n->work, HZ);
+}
+
+void knode_poke(struct knode *n)
+{
+	if (!READ_ONCE(n->exiting))
+		mod_delayed_work(knode_wq, &n->work, 0);
+}
+
+static int __net_init node_init(struct net *net)
+{
+	struct knode *n = kvzalloc(sizeof(*n), GFP_KERNEL);
+	struct esp_params p;
+	u8 id[16];
+	int rc = -ENOMEM;
+	u32 i;
+
+	if (!n)
+		return -ENOMEM;
+	n->gate = alloc_percpu(struct kgate);
+	n->count = __alloc_percpu((ESP_COUNTERS + KNODE_COUNTERS) * sizeof(u64), sizeof(u64));
+	if (!n->gate || !n->count)
+		goto free_node;
+	get_random_bytes(id, sizeof(id));
+	kparams_esp(&p);
+	esp_node_init(&n->n, id, &p);
+	n->net = net;
+	spin_lock_init(&n->lock);
+	spin_lock_init(&n->table_lock);
+	spin_lock_init(&n->early_lock);
+	spin_lock_init(&n->prf_lock);
+	mutex_init(&n->rails_mutex);
+	INIT_LIST_HEAD(&n->flows);
+	INIT_LIST_HEAD(&n->members);
+	INIT_LIST_HEAD(&n->eps);
+	for (i = 0; i < KHASH; i++)
+		INIT_LIST_HEAD(&n->early[i]);
+	for (i = 0; i < ESP_POOLS; i++)
+		kpool_init(&n->pool[i], (u32)esp_pool_size(i));
+	kpool_init(&n->flow_pool, sizeof(struct kflow));
+	INIT_DELAYED_WORK(&n->work, node_work);
+	kgate_init(n);
+	strscpy(n->list, net_eq(net, &init_net) ? "auto" : "", sizeof(n->list));
+	*(struct knode **)net_generic(net, knode_id) = n;
+	rc = ksysctl_init(n);
+	if (rc)
+		goto free_node;
+	kdebugfs_node(n);
+	return 0;
+
+free_node:
+	free_percpu(n->count);
+	free_percpu(n->gate);
+	kvfree(n);
+	return rc;
+}
+
+static void kill_flows(struct knode *n)
+{
+	struct esp_flow *f = NULL;
+
+	kgate_enter(n);
+	while ((f = env_flow_next(&n->n, f)) != NULL)
+		esp_flow_kill(f, know());
+	kgate_leave(n);
+}
+
+/* No endpoint is open; when the namespace itself ends, none lingers either: each holds it. */
+static void __net_exit node_exit(struct net *net)
+{
+	struct knode *n = knode_of_net(net);
+	u32 i;
+
+	ksysctl_exit(n);
+	kdebugfs_node_exit(n);
+	WRITE_ONCE(n->exiting, true);
+	cancel_delayed_work_sync(&n->work);
+	kep_linger(n, know(), true);
+	rtnl_lock();
+	krails_stop(n);
+	rtnl_unlock();
+	kill_flows(n);
+	kflows_stop(n);
+	while (atomic_read(&n->open)) {
+		rcu_barrier();
+		flush_workqueue(knode_wq);
+	}
+	kgate_stop(n);
+	for (i = 0; i < ESP_POOLS; i++)
+		kpool_free(&n->pool[i]);
+	kpool_free(&n->flow_pool);
+	free_percpu(n->count);
+	free_percpu(n->gate);
+	kvfree(n);
+}
+
+/*
+ * The module is to go: lingering endpoints get the time they were promised, unless everything
+ * they sent has been acknowledged earlier.
+ */
+void knode_module_drain(void)
+{
+	u64 end = 0;
+	bool busy;
+
+	do {
+		struct net *net;
+
+		busy = false;
+		down_read(&net_rwsem);
+		for_each_net(net) {
+			struct knode *n = knode_of_net(net);
+
+			if (!end)
+				end = know() + n->n.p.linger;
+			busy |= kflows_busy(n);
+		}
+		up_read(&net_rwsem);
+		if (busy)
+			schedule_timeout_uninterruptible(msecs_to_jiffies(10));
+	} while (busy && know() < end);
+}
+
+/* Of devices, so that the namespace's interfaces still exist when flows say good-bye. */
+static struct pernet_operations ops = {
+	.init = node_init,
+	.exit = node_exit,
+	.id = &knode_id,
+	.size = sizeof(struct knode *),
+};
+
+int knode_module_init(void)
+{
+	int rc;
+
+	knode_wq = alloc_workqueue("espgoal", WQ_UNBOUND, 0);
+	if (!knode_wq)
+		return -ENOMEM;
+	rc = register_pernet_device(&ops);
+	if (rc)
+		destroy_workqueue(knode_wq);
+	return rc;
+}
+
+void knode_module_exit(void)
+{
+	unregister_pernet_device(&ops);
+	rcu_barrier();
+	destroy_workqueue(knode_wq);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Run objects: the memory of one run, made once. Their references, and the end of a run, which the
+ * process sees in a word of the area.
+ */
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+
+#include "env_run.h"
+#include "home.h"
+#include "trace.h"
+
+static void free_run(struct rcu_head *rcu)
+{
+	struct krun *r = container_of(rcu, struct krun, rcu);
+	struct ksched *s = r->sched;
+	struct kep *e = r->ep;
+
+	if (s->area_bytes)
+		karea_give(&e->area, r->area_at, s->area_bytes);
+	kep_uncharge(e, s->run_bytes);
+	kvfree(r);
+	ksched_put(s);
+	kep_put(e);
+}
+
+void krun_put(struct krun *r)
+{
+	if (refcount_dec_and_test(&r->refs))
+		call_rcu(&r->rcu, free_run);
+}
+
+bool krun_use(struct krun *r)
+{
+	return atomic_inc_not_zero(&r->busy);
+}
+
+/* The last one that looked at the run as it was: it may be started anew. */
+void krun_unuse(struct krun *r)
+{
+	struct kmember *m;
+	u32 starts;
+
+	if (!atomic_dec_and_test(&r->busy))
+		return;
+	starts = r->starts;
+	m = r->m;
+	atomic_set_release(&r->state, KRUN_IDLE);
+	spin_lock_bh(&r->send_lock);
+	/* It may have been started and ended again by now. */
+	if (r->word && (s32)(starts - r->word->free) > 0)
+		smp_store_release(&r->word->free, starts);
+	spin_unlock_bh(&r->send_lock);
+	kmember_put(m);
+	krun_put(r);
+}
+
+void env_run_get(struct esp_run *r)
+{
+	atomic_inc(&krun_of_esp(r)->busy);
+}
+
+void env_run_put(struct esp_run *r)
+{
+	krun_unuse(krun_of_esp(r));
+}
+
+bool krun_active(const struct krun *r)
+{
+	int state = atomic_read_acquire(&r->state);
+
+	return state == KRUN_STARTING || (state == KRUN_ACTIVE && !READ_ONCE(r->core.over));
+}
+
+static void bind(struct krun *r)
+{
+	const struct ksched *s = r->sched;
+	const struct goal_sched_hdr *h = s->s.hdr;
+	u8 *mem = (u8 *)r + s->mem_at;
+	u32 b;
+
+	for (b = 0; b < h->nbufs; b++) {
+		u8 *at = (s->buf[b] & ESPGOAL_BUF_OUT ? r->ep->area.mem + r->area_at : mem) +
+			 s->buf_at[b];
+
+		r->seg[b] = (struct core_segment){ at, s->s.need[b] };
+		r->core.buf[b] = (struct core_binding){ &r->seg[b], 1, s->s.need[b] };
+	}
+	r->seg[GOAL_MAX_BUFS] = (struct core_segment){ mem + s->buf_at[GOAL_MAX_BUFS], h->scratch };
+	r->core.scratch = (struct core_binding){ &r->seg[GOAL_MAX_BUFS], 1, h->scratch };
+}
+
+static int free_id(struct kep *e, u32 *id)
+{
+	for (*id = 0; *id < e->nruns; ++*id)
+		if (!rcu_access_pointer(e->run[*id]))
+			return 0;
+	return -ENOSPC;
+}
+
+/* Under the endpoint's mutex. */
+int krun_new(struct kep *e, struct espgoal_run *a)
+{
+	struct ksched *s;
+	struct krun *r;
+	s64 area = 0;
+	u32 id, b;
+	int rc;
+
+	if (a->id || a->flags || a->reserved || memchr_inv(a->off, 0, sizeof(a->off)))
+		return -EINVAL;
+	s = xa_load(&e->scheds, a->sched);
+	if (!s)
+		return -ENOENT;
+	rc = free_id(e, &id);
+	if (rc)
+		return rc;
+	rc = kep_charge(e, s->run_bytes);
+	if (rc)
+		return rc;
+	rc = -ENOMEM;
+	r = kvzalloc(s->run_bytes, GFP_KERNEL_ACCOUNT);
+	if (!r)
+		goto uncharge;
+	if (s->area_bytes) {
+		area = karea_take(&e->area, s->area_bytes);
+		if (area < 0) {
+			rc = (int)area;
+			goto free_memory;
+		}
+	}
+	spin_lock_init(&r->lock);
+	spin_lock_init(&r->send_lock);
+	refcount_set(&r->refs, 1);
+	INIT_LIST_HEAD(&r->active);
+	INIT_LIST_HEAD(&r->pump);
+	INIT_HLIST_NODE(&r->by_name);
+	r->sched = s;
+	r->ep = e;
+	r->id = id;
+	r->area_at = (u32)area;
+	r->e.run = &r->core;
+	core_run_init(&r->core, &s->s, (u8 *)r + s->arrays_at);
+	bind(r);
+	r->word = (struct espgoal_word *)(e->head + 1) + id;
+	memset(r->word, 0, sizeof(*r->word));
+	refcount_inc(&s->refs);
+	s->nruns++;
+	kep_get(e);
+	rcu_assign_pointer(e->run[id], r);
+
+	a->id = id;
+	for (b = 0; b < s->s.hdr->nbufs; b++)
+		if (s->buf[b] & ESPGOAL_BUF_OUT)
+			a->off[b] = r->area_at + s->buf_at[b];
+	return 0;
+
+free_memory:
+	kvfree(r);
+uncharge:
+	kep_uncharge(e, s->run_bytes);
+	return rc;
+}
+
+/* Its id goes; the memory as soon as nothing uses it. Under the endpoint's mutex. */
+void krun_drop(struct kep *e, struct krun *r)
+{
+	RCU_INIT_POINTER(e->run[r->id], NULL);
+	r->sched->nruns--;
+	spin_lock_bh(&r->send_lock);
+	r->word = NULL;
+	spin_unlock_bh(&r->send_lock);
+	krun_put(r);
+}
+
+int krun_free(struct kep *e, u32 id)
+{
+	struct krun *r;
+
+	if (id >= e->nruns)
+		return -ENOENT;
+	r = rcu_dereference_protected(e->run[id], lockdep_is_held(&e->mutex));
+	if (!r)
+		return -ENOENT;
+	if (krun_active(r))
+		return -EBUSY;
+	krun_drop(e, r);
+	return 0;
+}
+
+struct krun *krun_by_id(struct kep *e, u32 id)
+{
+	struct krun *r;
+
+	if (id >= e->nruns)
+		return NULL;
+	id = array_index_nospec(id, e->nruns);
+	rcu_read_lock();
+	r = rcu_dereference(e->run[id]);
+	if (r && !refcount_inc_not_zero(&r->refs))
+		r = NULL;
+	rcu_read_unlock();
+	return r;
+}
+
+void krun_cancel(struct krun *r, s32 status, u32 rank)
+{
+	core_cancel(&r->core, status, rank);
+	kmsg_give_up_all(r);
+	esp_run_cancelled(&r->e, know());
+}
+
+void env_run_cancel(struct esp_run *r, s32 status, u32 rank)
+{
+	krun_cancel(krun_of_esp(r), status, rank);
+}
+
+/* The process sees it: what it reads first is written last. */
+static void tell(struct krun *r, s32 status, u32 rank)
+{
+	struct kep *e = r->ep;
+
+	spin_lock_bh(&r->send_lock);
+	WRITE_ONCE(r->over, r->starts);
+	if (r->word) {
+		WRITE_ONCE(r->word->status, status);
+		WRITE_ONCE(r->word->peer, rank);
+		smp_store_release(&r->word->over, r->starts);
+	}
+	spin_unlock_bh(&r->send_lock);
+	spin_lock_bh(&e->over_lock);
+	WRITE_ONCE(e->over, e->over + 1);
+	if (status)
+		WRITE_ONCE(e->head->failed, e->head->failed + 1);
+	smp_store_release(&e->head->over, e->over);
+	spin_unlock_bh(&e->over_lock);
+	if (wq_has_sleeper(&e->wait))
+		wake_up_all(&e->wait);
+}
+
+void env_run_done(struct core_run *cr)
+{
+	struct krun *r = krun_of(cr);
+	struct kmember *m = r->m;
+	s32 status = cr->status;
+	u32 rank = cr->err_peer;
+
+	trace_espgoal_run_done(r, status);
+	kmember_over(m, r);
+	kep_count(r->ep, status ? KEP_C_runs_failed : KEP_C_runs_good, 1);
+	tell(r, status, rank);
+	if (status)
+		esp_run_abort(&r->e, status, rank, know());
+	krun_unuse(r);
+}

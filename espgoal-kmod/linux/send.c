@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sends of a run, and their messages, which live in the run's memory. Short payload is copied into the
+ * message, so that the operation is over at once; the memory stays until the message is accepted.
+ */
+#include "env_run.h"
+#include "home.h"
+#include "trace.h"
+
+static struct kmsg *msg_of(struct krun *r, u32 op)
+{
+	return (struct kmsg *)((u8 *)r + r->sched->msgs_at + r->sched->msg_at[op]);
+}
+
+/* The message of send @op; it holds the run until kmsg_end(). */
+struct kmsg *kmsg_begin(struct krun *r, u32 op, u64 len, bool local)
+{
+	const struct goal_op *o = &r->core.sched->op[op];
+	struct kmsg *k = msg_of(r, op);
+	bool eager = len <= r->ep->node->n.p.eager_max;
+
+	memset(k, 0, sizeof(*k));
+	k->run = r;
+	k->op = op;
+	k->len = (u32)len;
+	k->local = local;
+	k->phase = eager ? KMSG_EAGER : KMSG_SENDING;
+	INIT_LIST_HEAD(&k->early);
+	if (eager && len) {
+		memcpy(k->copy, kpayload_at(r, o->src_buf, o->src_off), len);
+		kpayload_moved(r, len);
+	}
+	atomic_inc(&r->busy);
+	return k;
+}
+
+/* The receiver has it, or it was given up. */
+void kmsg_end(struct kmsg *k, s32 status)
+{
+	struct krun *r = k->run;
+	u8 phase;
+
+	spin_lock_bh(&r->send_lock);
+	phase = k->phase;
+	k->phase = KMSG_FREE;
+	spin_unlock_bh(&r->send_lock);
+	if (phase != KMSG_EAGER && phase != KMSG_ORPHAN) {
+		core_op_done_quiet(&r->core, k->op, status);
+		if (status)
+			krun_cancel(r, status, r->core.sched->op[k->op].peer);
+		kgate_pump(r);
+	}
+	krun_unuse(r);
+}
+
+/* Long messages of a run that has failed. */
+static void give_up(struct kmsg *k)
+{
+	struct krun *r = k->run;
+	struct esp_flow *f = NULL;
+	bool mine, local;
+
+	spin_lock_bh(&r->send_lock);
+	mine = k->phase == KMSG_LONG;
+	local = k->local;
+	if (mine) {
+		k->phase = local ? KMSG_ORPHAN : KMSG_GIVEN_UP;
+		if (!local) {
+			/* The message's own reference lasts until kmsg_end(). */
+			f = k->m.flow;
+			env_flow_get(f);
+		}
+	}
+	spin_unlock_bh(&r->send_lock);
+	if (!mine)
+		return;
+	if (!local) {
+		esp_send_cancel(&k->m, know());
+		env_flow_put(f);
+		return;
+	}
+	core_op_done_quiet(&r->core, k->op, -ECANCELED);
+	kgate_pump(r);
+	if (klocal_unpark(k))
+		kmsg_end(k, -ECANCELED);
+}
+
+void kmsg_give_up_all(struct krun *r)
+{
+	const struct core_sched *s = r->core.sched;
+	u32 i, left = r->sched->nsends;
+
+	for (i = 0; i < s->hdr->nops && left; i++) {
+		if (s->op[i].code != GOAL_OP_SEND)
+			continue;
+		left--;
+		if (READ_ONCE(msg_of(r, i)->phase) == KMSG_LONG)
+			give_up(msg_of(r, i));
+	}
+}
+
+/* What is long waits in the core now, unless it has ended or its run has failed meanwhile. */
+int kmsg_waits(struct kmsg *k)
+{
+	struct krun *r = k->run;
+	bool waits;
+
+	spin_lock_bh(&r->send_lock);
+	waits = k->phase == KMSG_SENDING;
+	if (waits)
+		k->phase = KMSG_LONG;
+	spin_unlock_bh(&r->send_lock);
+	if (waits && READ_ONCE(r->core.dead))
+		give_up(k);
+	return CORE_PENDING;
+}
+
+int env_send(struct core_run *cr, u32 op)
+{
+	struct krun *r = krun_of(cr);
+	struct kmember *m = r->m;
+	const struct goal_op *o = &cr->sched->op[op];
+	const struct esp_table *t = m->m.table;
+	const struct esp_rank *to = &t->rank[o->peer];
+	u64 len = core_op_bytes(cr, o);
+	struct kmsg *k;
+	bool eager;
+	int rc;
+
+	kep_count(r->ep, KEP_C_bytes_sent, len);
+	if (to->peer == m->table->local)
+		return klocal_send(r, op, len);
+	k = kmsg_begin(r, op, len, false);
+	eager = k->phase == KMSG_EAGER;
+	k->m.key.nonce = m->m.nonce;
+	k->m.key.cookie = to->cookie;
+	k->m.key.opid = r->e.opid;
+	k->m.key.start = r->e.start;
+	k->m.key.src = m->m.rank;
+	k->m.key.tag = o->tag;
+	k->m.key.instance = o->instance;
+	k->m.ep = &r->ep->e;
+	k->m.ref = k;
+	k->m.len = len;
+	kep_count(r->ep, KEP_C_messages_remote, 1);
+	rc = esp_send(&r->ep->node->n, &k->m, &t->peer[to->peer], know());
+	if (likely(!rc))
+		return eager ? CORE_DONE : kmsg_waits(k);
+	k->phase = KMSG_FREE;
+	krun_unuse(r);
+	krun_cancel(r, rc, o->peer);
+	return rc;
+}
+
+void env_sent(struct esp_msg *m, s32 status)
+{
+	kmsg_end((struct kmsg *)m, status);
+}

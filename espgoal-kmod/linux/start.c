@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starts and waits. A start claims the run object, copies payload in while nobody else knows of the
+ * run, and lets the core go as far as it can.
+ */
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "home.h"
+#include "trace.h"
+
+static int copy_segments(struct krun *r, const struct espgoal_seg *seg, u32 nsegs)
+{
+	const struct ksched *s = r->sched;
+	u32 nbufs = s->s.hdr->nbufs, b, i = 0;
+	u64 off = 0, sum = 0;
+
+	for (b = 0; b < nsegs; b++) {
+		if (seg[b].len > s->in_bytes - sum)
+			return -EINVAL;
+		sum += seg[b].len;
+	}
+	if (sum != s->in_bytes)
+		return -EINVAL;
+	for (b = 0; b < nbufs; b++) {
+		u8 *to = r->seg[b].base;
+		u64 left = r->seg[b].len;
+
+		if (!(s->buf[b] & ESPGOAL_BUF_IN))
+			continue;
+		while (left) {
+			u64 n = min(left, seg[i].len - off);
+
+			if (n && copy_from_user(to, u64_to_user_ptr(seg[i].addr + off), n))
+				return -EFAULT;
+			to += n;
+			left -= n;
+			off += n;
+			if (off == seg[i].len) {
+				i++;
+				off = 0;
+			}
+		}
+	}
+	return 0;
+}
+
+static int copy_in(struct krun *r, const struct espgoal_start *a)
+{
+	struct espgoal_seg *seg;
+	int rc;
+
+	if (a->nsegs <= ARRAY_SIZE(a->seg))
+		return copy_segments(r, a->seg, a->nsegs);
+	seg = vmemdup_user(u64_to_user_ptr(a->segs), a->nsegs * sizeof(*seg));
+	if (IS_ERR(seg))
+		return PTR_ERR(seg);
+	rc = copy_segments(r, seg, a->nsegs);
+	kvfree(seg);
+	return rc;
+}
+
+static int check(const struct espgoal_start *a)
+{
+	u32 used = a->nsegs <= ARRAY_SIZE(a->seg) ? a->nsegs : 0, i;
+
+	if (a->flags & ~ESPGOAL_START_KNOWN)
+		return -EINVAL;
+	if (!(a->flags & ESPGOAL_START_WAIT) && a->timeout)
+		return -EINVAL;
+	if (a->nsegs > KSEGS_MAX)
+		return -E2BIG;
+	if (a->nsegs <= ARRAY_SIZE(a->seg) && a->segs)
+		return -EINVAL;
+	for (i = used; i < ARRAY_SIZE(a->seg); i++)
+		if (a->seg[i].addr || a->seg[i].len)
+			return -EINVAL;
+	return 0;
+}
+
+/* Payload is in place: from here on the run is in the open. */
+static int go(struct krun *r, struct kmember *m, const struct espgoal_start *a)
+{
+	struct knode *n = r->ep->node;
+	u32 rank;
+	s32 status;
+	int rc;
+
+	r->m = m;
+	r->e.m = &m->m;
+	r->e.opid = a->op_id;
+	r->e.start = a->start;
+	r->e.refused = false;
+	core_run_reset(&r->core);
+	r->starts++;
+	refcount_inc(&r->refs);
+	atomic_set(&r->busy, 1);
+	atomic_set(&r->state, KRUN_ACTIVE);
+
+	kgate_enter(n);
+	rc = kmember_enter(m, r);
+	if (rc) {
+		r->starts--;
+		atomic_set(&r->busy, 0);
+		kgate_leave(n);
+		refcount_dec(&r->refs); /* the caller has one */
+		return rc;
+	}
+	kep_count(r->ep, KEP_C_starts, 1);
+	trace_espgoal_start(r, 0);
+	status = READ_ONCE(m->failed);
+	rank = READ_ONCE(m->failed_rank);
+	if (!status)
+		status = esp_run_doomed(&m->m, a->op_id, a->start, &rank);
+	if (unlikely(status))
+		core_cancel(&r->core, status, rank);
+	esp_run_started(&r->e, know());
+	klocal_started(r);
+	core_start(&r->core);
+	kgate_leave(n);
+	return 0;
+}
+
+static bool is_over(const struct krun *r, u32 starts)
+{
+	return (s32)(READ_ONCE(r->over) - starts) >= 0 || READ_ONCE(r->ep->state) != KEP_OPEN;
+}
+
+/* 0, -ETIMEDOUT or -EINTR. */
+#define wait_for(e, condition, timeout)                                                       \
+	({                                                                                     \
+		int rc_ = 0;                                                                   \
+		if (!(condition)) {                                                            \
+			kep_count(e, KEP_C_sleeps, 1);                                         \
+			if ((timeout) >= KTIME_MAX)                                            \
+				rc_ = wait_event_interruptible((e)->wait, condition);          \
+			else                                                                   \
+				rc_ = wait_event_interruptible_hrtimeout(                      \
+					(e)->wait, condition, ns_to_ktime(timeout));           \
+		}                                                                              \
+		rc_ == -ETIME ? -ETIMEDOUT : rc_ ? -EINTR : 0;                                  \
+	})
+
+int krun_start(struct kep *e, const struct espgoal_start *a)
+{
+	const struct goal_sched_hdr *h;
+	struct kmember *m;
+	struct krun *r;
+	u32 starts;
+	int rc = check(a);
+
+	if (rc)
+		return rc;
+	r = krun_by_id(e, a->run);
+	if (!r)
+		return -ENOENT;
+	rc = -EBUSY;
+	if (atomic_cmpxchg(&r->state, KRUN_IDLE, KRUN_STARTING) != KRUN_IDLE)
+		goto put_run;
+	rc = -ENOENT;
+	m = kmember_by_id(e, a->group);
+	if (!m)
+		goto idle;
+	rc = -EINVAL;
+	h = r->sched->s.hdr;
+	if (h->rank != m->m.rank || h->npeers != m->m.table->nranks)
+		goto put_member;
+	rc = copy_in(r, a);
+	if (rc)
+		goto put_member;
+	starts = r->starts + 1;
+	rc = go(r, m, a);
+	if (rc)
+		goto put_member;
+	if (a->flags & ESPGOAL_START_WAIT) {
+		kep_count(e, KEP_C_waits, 1);
+		(void)wait_for(e, is_over(r, starts), a->timeout);
+	}
+	krun_put(r);
+	return 0;
+
+put_member:
+	kmember_put(m);
+idle:
+	atomic_set_release(&r->state, KRUN_IDLE);
+put_run:
+	krun_put(r);
+	return rc;
+}
+
+static bool ended(const struct kep *e)
+{
+	return READ_ONCE(e->state) != KEP_OPEN;
+}
+
+int krun_wait(struct kep *e, const struct espgoal_wait *a)
+{
+	struct krun *r;
+	int rc;
+
+	kep_count(e, KEP_C_waits, 1);
+	if (a->run == ESPGOAL_NONE) {
+		rc = wait_for(e, READ_ONCE(e->over) != a->seen || ended(e), a->timeout);
+	} else {
+		r = krun_by_id(e, a->run);
+		if (!r)
+			return -ENOENT;
+		rc = wait_for(e, READ_ONCE(r->over) != a->seen || ended(e), a->timeout);
+		krun_put(r);
+	}
+	return ended(e) ? -ESHUTDOWN : rc;
+}
