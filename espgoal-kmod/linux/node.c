@@ -14,9 +14,12 @@ unsigned int knode_id __read_mostly;
 /* For what is given back in softirq and needs a process to be freed. */
 struct workqueue_struct *knode_wq __read_mostly;
 
+/* NULL while the namespace is being set up, and when it is as good as gone. */
 struct knode *knode_of_net(struct net *net)
 {
-	return *(struct knode **)net_generic(net, knode_id);
+	struct knode **slot = net_generic(net, knode_id);
+
+	return slot ? READ_ONCE(*slot) : NULL;
 }
 
 void env_node_lock(struct esp_node *n)
@@ -159,7 +162,9 @@ static void __net_exit node_exit(struct net *net)
 	kep_linger(n, know(), true);
 	rtnl_lock();
 	krails_stop(n);
+	WRITE_ONCE(*(struct knode **)net_generic(net, knode_id), NULL);
 	rtnl_unlock();
+	synchronize_net();
 	kill_flows(n);
 	kflows_stop(n);
 	while (atomic_read(&n->open)) {
@@ -192,6 +197,8 @@ void knode_module_drain(void)
 		for_each_net(net) {
 			struct knode *n = knode_of_net(net);
 
+			if (!n)
+				continue;
 			if (!end)
 				end = know() + n->n.p.linger;
 			busy |= kflows_busy(n);
