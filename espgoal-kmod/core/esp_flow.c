@@ -204,17 +204,27 @@ void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 	env_flow_remove(f);
 }
 
-/* Is something missing that the peer should have answered? */
+/*
+ * Is something missing that the peer should have answered? Not an answer on a path that is only
+ * being tried: the peer may be well, and have nothing to say on those that work.
+ */
 bool esp_flow_waits(const struct esp_flow *f)
 {
+	bool works = false;
 	u32 i;
 
 	if (f->state != ESP_FLOW_UP)
 		return f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN;
-	for (i = 0; i < ESP_PATHS; i++)
+	for (i = 0; i < ESP_PATHS; i++) {
+		if (!esp_path_usable(&f->path[i]))
+			continue;
 		if (f->path[i].nsent)
 			return true;
-	return esp_linked(&f->queues) || esp_control_pending(f);
+		works = true;
+	}
+	if (esp_linked(&f->queues) || esp_news_pending(f))
+		return true;
+	return !works && (f->nmsgs || esp_linked(&f->rx));
 }
 
 /* Is there anything in it? */
