@@ -37,7 +37,7 @@ home_sources = \
 	%D%/home/world.h
 
 # And the protocol, in another one, for the tests of the protocol (esp_*).
-esp_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%/esp_home \
+esp_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%/esp_home -I$(top_srcdir) \
 	-I$(top_srcdir)/espgoal-kmod/uapi -I$(top_srcdir)/espgoal-kmod/core $(CMOCKA_CFLAGS)
 esp_libs = %D%/libesp_asan.la $(CMOCKA_LIBS)
 esp_home_sources = \
@@ -46,7 +46,9 @@ esp_home_sources = \
 	%D%/esp_home/env_run.h \
 	%D%/esp_home/home.c \
 	%D%/esp_home/home.h \
-	%D%/esp_home/lookup.c
+	%D%/esp_home/lookup.c \
+	%D%/esp_home/memory.c \
+	libgoal/sim/crc32c.c
 
 unit_tests =
 
