@@ -199,6 +199,8 @@ static void again(struct esp_flow *f, struct esp_todo *t)
 
 	if (f->state == ESP_FLOW_OPEN && f->hello_tries >= OPEN_TRIES << f->hello_rounds) {
 		f->state = ESP_FLOW_HELLO;
+		/* The peer may have taken an OPEN, and send to the id that was in it. */
+		esp_flow_rename(f);
 		f->stamp++;
 		f->hello_path++;
 		f->hello_tries = 0;
@@ -318,6 +320,8 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 		if (memcmp(f->node->id, h->node, sizeof(h->node)) > 0)
 			return ESP_C_drop_hello_simultaneous;
 		env_count(f->node, ESP_C_flow_yield, 1);
+		if (f->state == ESP_FLOW_OPEN)
+			esp_flow_rename(f); /* as for a new attempt */
 	} else if (f->state == ESP_FLOW_UP) {
 		env_count(f->node, ESP_C_flow_replaced, 1);
 		esp_flow_renew(f, t);

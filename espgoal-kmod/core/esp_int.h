@@ -133,6 +133,8 @@ void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer
 /* Both sides agreed: @h is the peer's, on path @place. */
 void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		 const struct esp_hello *h, struct esp_todo *t);
+/* A new connection id. */
+void esp_flow_rename(struct esp_flow *f);
 /* The peer has forgotten the flow: nothing of it counts as sent. A new connection id. */
 void esp_flow_renew(struct esp_flow *f, struct esp_todo *t);
 /* The peer said RESET. */

@@ -120,6 +120,46 @@ static void opening_far(void **state)
 	}
 }
 
+static u64 attempt_stamp, attempt_cid;
+static u32 attempts, same_cid;
+
+/* ACCEPT is lost until the initiator begins anew. */
+static int first_attempt(u32 from, u32 to, const u8 *bytes, u32 len)
+{
+	const struct esp_hello *h = (const struct esp_hello *)(bytes + sizeof(struct esp_hdr));
+
+	(void)from;
+	(void)to;
+	(void)len;
+	if (bytes[1] == ESP_T_OPEN && le64_to_cpu(h->stamp) != attempt_stamp) {
+		attempts++;
+		same_cid += le64_to_cpu(h->cid) == attempt_cid;
+		attempt_stamp = le64_to_cpu(h->stamp);
+		attempt_cid = le64_to_cpu(h->cid);
+	}
+	return bytes[1] == ESP_T_ACCEPT && attempts < 3 ? HOME_DROP : HOME_PASS;
+}
+
+/*
+ * The responder has taken the first attempt, and what it sent to the id of that one may still be on
+ * its way: it must not reach the flow of a later attempt.
+ */
+static void opening_has_its_id(void **state)
+{
+	struct esp_params p = params();
+
+	(void)state;
+	home_open(2, 1, &p);
+	attempts = 0;
+	same_cid = 0;
+	home.fate = first_attempt;
+	transfer(0, 1, 1, 8, 2 * ESP_S);
+	assert_int_equal(attempts, 3);
+	assert_int_equal(same_cid, 0);
+	assert_int_equal(home.node[1]->count[ESP_C_flow_replaced], 2);
+	home_close();
+}
+
 static int nothing(u32 from, u32 to, const u8 *bytes, u32 len)
 {
 	(void)from;
@@ -319,11 +359,11 @@ static void probe_needs_a_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opening_lost),         cmocka_unit_test(opening_crossed),
-		cmocka_unit_test(opening_far),          cmocka_unit_test(rails_in_turn),
-		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
-		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
-		cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(opening_lost),     cmocka_unit_test(opening_crossed),
+		cmocka_unit_test(opening_far),      cmocka_unit_test(opening_has_its_id),
+		cmocka_unit_test(rails_in_turn),    cmocka_unit_test(quiet_beside_a_cut),
+		cmocka_unit_test(nothing_works),    cmocka_unit_test(told_when_asked),
+		cmocka_unit_test(told_nobody_else), cmocka_unit_test(probe_needs_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
