@@ -504,8 +504,12 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	struct esp_flow *f;
 	struct esp_key k;
 
-	if (!memcmp(peer->node, n->id, sizeof(n->id)))
+	if (!memcmp(peer->node, n->id, sizeof(n->id))) {
+		/* Killed before it had joined the group: nobody else here knows of that. */
+		if (env_ep_state(n, tab->rank[src].cookie) == ESP_EP_GONE)
+			note_group(r->m, -ECONNRESET, src);
 		return;
+	}
 	f = esp_flow_to(n, peer, now);
 	if (!f)
 		return; /* next time */
@@ -559,6 +563,7 @@ bool esp_member_timer(struct esp_member *m, u64 now)
 		if (now - r->started >= n->p.watch)
 			watch_run(r, now);
 	}
+	tell_all(n, now);
 	esp_batch_leave(n, now);
 	env_node_lock(n);
 	needed |= m->tell != 0;
