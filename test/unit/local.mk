@@ -251,6 +251,11 @@ unit_tests += %D%/esp_flow
 %C%_esp_flow_CFLAGS = $(unit_cflags)
 %C%_esp_flow_LDADD = $(esp_libs)
 
+unit_tests += %D%/esp_heal
+%C%_esp_heal_CPPFLAGS = $(esp_cppflags)
+%C%_esp_heal_CFLAGS = $(unit_cflags)
+%C%_esp_heal_LDADD = $(esp_libs)
+
 unit_tests += %D%/esp_parts
 %C%_esp_parts_CPPFLAGS = $(esp_cppflags)
 %C%_esp_parts_CFLAGS = $(unit_cflags)
@@ -276,6 +281,11 @@ unit_tests += %D%/schedule_read
 %C%_schedule_read_CPPFLAGS = $(unit_cppflags)
 %C%_schedule_read_CFLAGS = $(unit_cflags)
 %C%_schedule_read_LDADD = $(unit_libs)
+
+unit_tests += %D%/sim_public
+%C%_sim_public_CPPFLAGS = $(unit_cppflags)
+%C%_sim_public_CFLAGS = $(unit_cflags)
+%C%_sim_public_LDADD = libgoal/sim/libsim_asan.la $(unit_libs)
 
 unit_tests += %D%/text_read
 %C%_text_read_CPPFLAGS = $(unit_cppflags)
