@@ -17,6 +17,7 @@ dist_man_MANS += \
 	%D%/man/goal_reduce_local.3 \
 	%D%/man/goal_requires.3 \
 	%D%/man/goal_send.3 \
+	%D%/man/goal_sim_create.3 \
 	%D%/man/goal_start.3 \
 	%D%/man/goal_text_read.3 \
 	%D%/man/libgoal.7

@@ -8,6 +8,7 @@ goalinclude_HEADERS = \
 	%D%/include/goal/engine.h \
 	%D%/include/goal/goal.h \
 	%D%/include/goal/graph.h \
+	%D%/include/goal/sim.h \
 	%D%/include/goal/types.h \
 	espgoal-kmod/uapi/espgoal.h
 
@@ -109,7 +110,7 @@ lib_LTLIBRARIES += %D%/libgoal.la
 %C%_libgoal_la_CPPFLAGS = $(libgoal_cppflags)
 %C%_libgoal_la_CFLAGS = $(libgoal_cflags)
 %C%_libgoal_la_LDFLAGS = -version-info 0:0:0
-%C%_libgoal_la_LIBADD = $(libgoal_libs)
+%C%_libgoal_la_LIBADD = %D%/sim/libsim.la $(libgoal_libs)
 
 check_LTLIBRARIES += %D%/libgoal_asan.la
 %C%_libgoal_asan_la_SOURCES = $(libgoal_sources)

@@ -79,7 +79,7 @@ field("uint32", "start", "Start number")
 field("uint32", "src", "Source rank")
 field("uint32", "tag", "Tag")
 field("uint32", "instance", "Instance")
-field("uint32", "from", "Told by rank")
+field("uint32", "from", "From rank")
 field("uint32", "rank", "Failed rank")
 field("uint32", "code", "Code", base.DEC, codes)
 field("bytes", "payload", "Payload")
@@ -261,7 +261,14 @@ show[6] = { nil, mids }
 show[7] = { nil, mids }
 show[14] = { 8, mids }
 show[15] = { 8, mids }
-show[16] = { 12, cookie }
+show[16] = { 32, function(buf, at, _, t)
+	t:add_le(f.nonce, buf(at + 4, 8))
+	t:add_le(f.cookie, buf(at + 12, 8))
+	t:add_le(f.opid, buf(at + 20, 4))
+	t:add_le(f.start, buf(at + 24, 4))
+	t:add_le(f.from, buf(at + 28, 4))
+	return 0
+end }
 show[17] = { 12, cookie }
 
 -- The chunks of a DATA frame; false: they are not what they should be.

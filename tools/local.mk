@@ -11,7 +11,7 @@ bin_PROGRAMS += %D%/goal
 	%D%/text.c \
 	%D%/tool.h
 %C%_goal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
-%C%_goal_LDADD = libgoal/sim/libsim.la libgoal/libgoal.la -lm
+%C%_goal_LDADD = libgoal/libgoal.la -lm
 
 TESTS += test/text/commands
 

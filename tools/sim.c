@@ -9,20 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libgoal/sim/sim.h"
+#include <goal/sim.h>
+
 #include "tool.h"
 
 struct sim_options {
-	struct sim_config c;
+	struct goal_sim_attr net;
 	struct build_request q;
-	struct sim_loggops m;
+	struct goal_sim_loggops m;
 	const char *pcap;
 	uint64_t runs;
 	bool model, counters, text;
 };
 
-/* "0.1%" or "0.001" as a chance of SIM_CHANCE_ONE. */
-static bool read_share(const char *text, uint32_t *chance)
+/* "0.1%" or "0.001". */
+static bool read_share(const char *text, double *share)
 {
 	char *end;
 	double v = strtod(text, &end);
@@ -33,12 +34,12 @@ static bool read_share(const char *text, uint32_t *chance)
 		v /= 100;
 	if (!(v >= 0 && v < 1))
 		return false;
-	*chance = (uint32_t)(v * SIM_CHANCE_ONE + 0.5);
+	*share = v;
 	return true;
 }
 
 /* "L,o,g,G,O,S" */
-static bool read_model(const char *text, struct sim_loggops *m)
+static bool read_model(const char *text, struct goal_sim_loggops *m)
 {
 	return sscanf(text, "%lf,%lf,%lf,%lf,%lf,%lu", &m->L, &m->o, &m->g, &m->G, &m->O, &m->S) ==
 	       6;
@@ -90,8 +91,8 @@ static int read_options(int argc, char **argv, struct sim_options *o)
 		{ "counters", no_argument, NULL, OPT_COUNTERS },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct sim_adversary *a = &o->c.adversary;
-	uint32_t *share = NULL;
+	struct goal_sim_attr *net = &o->net;
+	double *share = NULL;
 	uint64_t v = 0;
 	int opt, status = 0;
 
@@ -119,24 +120,24 @@ static int read_options(int argc, char **argv, struct sim_options *o)
 			break;
 		case 'N':
 			status = number("node-ranks", 1, 1 << 20, &v);
-			o->c.ranks_per_node = (uint32_t)v;
+			net->ranks_per_node = (uint32_t)v;
 			break;
 		case 's':
-			status = number("seed", 0, UINT64_MAX, &o->c.seed);
+			status = number("seed", 0, UINT64_MAX, &net->seed);
 			break;
 		case 'k':
 			status = number("runs", 1, 1 << 24, &o->runs);
 			break;
 		case 'm':
 			status = number("mtu", 576, 9000, &v);
-			o->c.mtu = (uint32_t)v;
+			net->mtu = (uint32_t)v;
 			break;
 		case 'R':
 			status = number("rate", 1, 1000000, &v);
-			o->c.rate = v * 125000;
+			net->rate = v * 125000;
 			break;
 		case 'l':
-			status = number("latency", 0, 1000000000, &o->c.latency);
+			status = number("latency", 0, 1000000000, &net->latency);
 			break;
 		case 'L':
 			o->model = true;
@@ -148,30 +149,30 @@ static int read_options(int argc, char **argv, struct sim_options *o)
 			o->pcap = optarg;
 			break;
 		case OPT_JITTER:
-			status = number("jitter", 0, 1000000000, &o->c.jitter);
+			status = number("jitter", 0, 1000000000, &net->jitter);
 			break;
 		case OPT_BUFFER:
-			status = number("buffer", 0, UINT32_MAX, &o->c.buffer);
+			status = number("buffer", 0, UINT32_MAX, &net->buffer);
 			break;
 		case OPT_LEAF:
 			status = number("leaf", 0, 1 << 20, &v);
-			o->c.leaf = (uint32_t)v;
+			net->leaf = (uint32_t)v;
 			break;
 		case OPT_RAILS:
 			status = number("rails", 1, 4, &v);
-			o->c.rails = (uint32_t)v;
+			net->rails = (uint32_t)v;
 			break;
 		case OPT_DROP:
-			share = &a->drop;
+			share = &net->drop;
 			break;
 		case OPT_TWICE:
-			share = &a->twice;
+			share = &net->twice;
 			break;
 		case OPT_LATE:
-			share = &a->late;
+			share = &net->late;
 			break;
 		case OPT_CORRUPT:
-			share = &a->corrupt;
+			share = &net->corrupt;
 			break;
 		case OPT_COUNTERS:
 			o->counters = true;
@@ -192,7 +193,7 @@ static int read_options(int argc, char **argv, struct sim_options *o)
 static void print_model(const struct sim_options *o, const struct goal_program *p)
 {
 	double ns;
-	int rc = sim_model(p, &o->m, &ns);
+	int rc = goal_sim_predict(p, &o->m, &ns);
 
 	if (rc)
 		printf("LogGOPS: %s\n", rc == -EDEADLK ? "not all messages meet" : strerror(-rc));
@@ -200,82 +201,79 @@ static void print_model(const struct sim_options *o, const struct goal_program *
 		printf("LogGOPS: %.3f us\n", ns / 1000);
 }
 
-static void print_results(const struct sim_options *o, struct sim *s, uint64_t ns)
+static void print_counters(const struct goal_sim *s)
 {
-	struct sim_stats t;
+	const char *name;
+	uint64_t value;
 	uint32_t i;
 
-	sim_stats(s, &t);
-	printf("time %.3f us for %llu run%s, from the first start to the last end\n",
-	       (double)ns / 1000, (unsigned long long)o->runs, o->runs == 1 ? "" : "s");
-	printf("%llu frames, %llu bytes (%llu on the wire), %llu bytes of messages\n",
-	       (unsigned long long)t.frames, (unsigned long long)t.bytes,
-	       (unsigned long long)t.wire_bytes, (unsigned long long)t.payload);
-	printf("lost: %llu by chance, %llu in full buffers; most in a buffer: %llu bytes\n",
-	       (unsigned long long)t.lost_chance, (unsigned long long)t.lost_buffer,
-	       (unsigned long long)t.port_max);
-	for (i = 0; i < sim_counters(); i++) {
-		const char *name = sim_counter_name(i);
-		bool main = !strcmp(name, "repeated_bytes") || !strcmp(name, "acks_out") ||
-			    !strcmp(name, "tail_probes") || !strcmp(name, "timeouts") ||
-			    !strcmp(name, "grants_out");
+	for (i = 0; !goal_sim_counter(s, i, &name, &value); i++)
+		if (value)
+			printf("%s %llu\n", name, (unsigned long long)value);
+}
 
-		if (sim_counter(s, i) && (main || o->counters))
-			printf("%s %llu\n", name, (unsigned long long)sim_counter(s, i));
+static void print_some(const char *name, uint64_t value)
+{
+	if (value)
+		printf("%s %llu\n", name, (unsigned long long)value);
+}
+
+static void print_results(const struct sim_options *o, const struct goal_sim *s)
+{
+	struct goal_sim_report r;
+
+	goal_sim_report(s, &r);
+	printf("time %.3f us for %llu run%s, from the first start to the last end\n",
+	       (double)r.ns / 1000, (unsigned long long)o->runs, o->runs == 1 ? "" : "s");
+	printf("%llu frames, %llu bytes (%llu on the wire), %llu bytes of messages\n",
+	       (unsigned long long)r.frames, (unsigned long long)r.bytes,
+	       (unsigned long long)r.wire_bytes, (unsigned long long)r.payload);
+	printf("lost: %llu by chance, %llu in full buffers; most in a buffer: %llu bytes\n",
+	       (unsigned long long)r.lost, (unsigned long long)r.lost_buffer,
+	       (unsigned long long)r.buffer_most);
+	if (o->counters) {
+		print_counters(s);
+	} else {
+		print_some("acks_out", r.acknowledgements);
+		print_some("grants_out", r.grants);
+		print_some("repeated_bytes", r.repeated);
+		print_some("tail_probes", r.probes);
+		print_some("timeouts", r.timeouts);
 	}
 	printf("%llu bytes of results compared with the reference\n",
-	       (unsigned long long)t.checked);
+	       (unsigned long long)r.compared);
+}
+
+static int complain(const char *name, const struct goal_error *e)
+{
+	if (e->line)
+		fprintf(stderr, "%s:%u:%u: %s\n", name, e->line, e->column, e->text);
+	else
+		tool_failed("%s: %s", name, e->text);
+	return TOOL_FAILED;
 }
 
 static int simulate(struct sim_options *o, const struct goal_program *p, const char *name)
 {
-	struct sim_plan plan = { .programs = 1, .runs = (uint32_t)o->runs, .overlap = 1 };
-	struct sim_program *sp;
-	struct goal_error e = { .text = "" };
-	struct sim_group *g;
-	struct sim_job *job;
-	struct sim *s;
-	uint64_t began;
-	int rc, status = TOOL_FAILED;
+	struct goal_sim_job job = {
+		.ranks = goal_program_ranks(p),
+		.program = p,
+		.apart = o->text,
+		.runs = (uint32_t)o->runs,
+	};
+	struct goal_error e;
+	struct goal_sim *s;
+	int status = TOOL_OK;
 
-	o->c.nodes = (goal_program_ranks(p) + o->c.ranks_per_node - 1) / o->c.ranks_per_node;
-	plan.program = &sp;
-	rc = sim_open(&o->c, &s);
-	if (rc)
-		return tool_failed("%s: The network cannot be made: %s", name, strerror(-rc));
-	rc = sim_load(s, p, o->text, &sp, &e);
-	if (rc) {
-		if (e.line)
-			fprintf(stderr, "%s:%u:%u: %s\n", name, e.line, e.column, e.text);
-		else
-			tool_failed("%s: %s", name, e.text[0] ? e.text : strerror(-rc));
-		goto close_sim;
-	}
-	rc = sim_group(s, goal_program_ranks(p), NULL, 0, &g);
-	if (!rc)
-		rc = sim_job(g, &plan, &job);
-	if (rc) {
-		tool_failed("%s: %s", name,
-			    rc == -EDEADLK
-				    ? "Not all messages meet a receive, or operations wait for "
-				      "one another"
-			    : rc == -EMSGSIZE ? "A message is longer than its receive"
-					      : strerror(-rc));
-		goto close_sim;
-	}
-	began = sim_now(s);
-	sim_run(s, UINT64_MAX / 4, 0);
-	if (!sim_failure(s))
-		print_results(o, s, sim_now(s) - began);
-	if (!sim_failure(s))
-		sim_end(s);
-	if (sim_failure(s))
-		tool_failed("%s, seed %llu: %s", name, (unsigned long long)o->c.seed,
-			    sim_failure(s));
+	o->net.nodes = (job.ranks + o->net.ranks_per_node - 1) / o->net.ranks_per_node;
+	if (goal_sim_create(&o->net, &s, &e))
+		return complain(name, &e);
+	if (goal_sim_add(s, &job, &e) || goal_sim_run(s, UINT64_MAX, &e))
+		status = complain(name, &e);
 	else
-		status = TOOL_OK;
-close_sim:
-	sim_close(s);
+		print_results(o, s);
+	if (goal_sim_free(s, &e) && status == TOOL_OK)
+		status = complain(name, &e);
 	return status;
 }
 
@@ -286,8 +284,7 @@ int tool_sim(int argc, char **argv)
 	uint32_t rank;
 	int status, rc;
 
-	sim_config_default(&o.c);
-	o.c.adversary.late_max = 100000;
+	goal_sim_attr_init(&o.net);
 	status = read_options(argc, argv, &o);
 	if (status)
 		return status;
@@ -305,7 +302,7 @@ int tool_sim(int argc, char **argv)
 					  o.q.ranks);
 		o.q.ndims = 1;
 		o.q.dims[0] = o.q.ranks;
-		o.q.per_node = o.c.ranks_per_node;
+		o.q.per_node = o.net.ranks_per_node;
 		rc = build_program(&o.q, &p, &rank);
 		if (rc)
 			return tool_failed("%s, rank %u: %s", argv[optind], rank, strerror(-rc));
@@ -323,13 +320,13 @@ int tool_sim(int argc, char **argv)
 	if (o.model)
 		print_model(&o, p);
 	if (o.pcap) {
-		o.c.pcap = fopen(o.pcap, "wb");
-		if (!o.c.pcap)
+		o.net.pcap = fopen(o.pcap, "wb");
+		if (!o.net.pcap)
 			status = tool_failed("%s: %s", o.pcap, strerror(errno));
 	}
 	if (!status)
 		status = simulate(&o, p, argv[optind]);
-	if (o.c.pcap && fclose(o.c.pcap) && !status)
+	if (o.net.pcap && fclose(o.net.pcap) && !status)
 		status = tool_failed("%s: %s", o.pcap, strerror(errno));
 	goal_program_free(p);
 	return status;

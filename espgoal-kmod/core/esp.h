@@ -160,7 +160,7 @@ struct esp_params {
 	u64 ack_delay;   /* at most; also at most a quarter of the smoothed round trip */
 	u64 queue_delay; /* the window grows until the round trip exceeds the least one by this or
 			   * by its double, whichever is more */
-	u64 hello_retry; /* first pause; doubles */
+	u64 hello_retry; /* first pause; doubles, up to 64 times that */
 	u64 death;       /* nothing acknowledged for so long: the peer is dead */
 	u64 idle;        /* nothing at all for so long: the flow is forgotten; at least 2 * death */
 	u64 watch;       /* a peer somebody waits for is asked this often whether it lives */
@@ -352,9 +352,9 @@ enum esp_ctl_kind {
 	ESP_CTL_WAIT = 1, /* was refused here: becomes READY; in node->wait and flow->waits */
 	ESP_CTL_READY,    /* in flow->ctl until said */
 	ESP_CTL_ABORT,    /* in flow->ctl until said */
-	ESP_CTL_ASK,      /* the same; key.cookie */
-	ESP_CTL_GONE,
-	ESP_CTL_EARLY, /* an abort ahead of its group; in node->wait and flow->waits */
+	ESP_CTL_ASK,      /* the same; key names the run, src the rank that waits */
+	ESP_CTL_GONE,     /* the same; key.cookie */
+	ESP_CTL_EARLY,    /* an abort ahead of its group; in node->wait and flow->waits */
 };
 
 struct esp_ctl {
@@ -504,7 +504,7 @@ struct esp_flow {
 	u64 stamp_peer; /* of its last attempt that was believed */
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */
-	u8 hello_tries, hello_path;
+	u8 hello_tries, hello_path, hello_rounds;
 	bool batched; /* in a batch: somebody will flush it */
 	bool pcrc;    /* payload is checksummed */
 	bool waiting; /* something was missing after the last entry */

@@ -45,7 +45,7 @@ void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer
 	f->peer = *peer;
 	do {
 		f->cid = env_random(n);
-	} while (!f->cid);
+	} while (!f->cid); /* not in a table yet */
 	f->state = ESP_FLOW_IDLE;
 	f->hello_at = ESP_NEVER;
 	f->heard = now;
@@ -132,6 +132,16 @@ static void drop_ctl_items(struct esp_flow *f, struct esp_ctl *c)
 		esp_item_drop(f, esp_entry(c->items.next, struct esp_item, of));
 }
 
+/* Frames to the old id find nobody any more. */
+void esp_flow_rename(struct esp_flow *f)
+{
+	u64 cid;
+
+	do {
+		cid = env_random(f->node);
+	} while (!cid || env_flow_rename(f, cid));
+}
+
 void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 {
 	struct esp_link *l, *next;
@@ -150,8 +160,7 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	drop_sent(f);
 	esp_rx_renew(f, t);
 	fresh(f);
-	while (env_flow_rename(f, env_random(f->node)))
-		;
+	esp_flow_rename(f);
 	f->pause_at = 0;
 	f->pull_at = ESP_NEVER;
 	t->waits = 1; /* refusals of the old incarnation are repeated by the peer in the new one */
@@ -204,17 +213,27 @@ void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 	env_flow_remove(f);
 }
 
-/* Is something missing that the peer should have answered? */
+/*
+ * Is something missing that the peer should have answered? Not an answer on a path that is only
+ * being tried: the peer may be well, and have nothing to say on those that work.
+ */
 bool esp_flow_waits(const struct esp_flow *f)
 {
+	bool works = false;
 	u32 i;
 
 	if (f->state != ESP_FLOW_UP)
 		return f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN;
-	for (i = 0; i < ESP_PATHS; i++)
+	for (i = 0; i < ESP_PATHS; i++) {
+		if (!esp_path_usable(&f->path[i]))
+			continue;
 		if (f->path[i].nsent)
 			return true;
-	return esp_linked(&f->queues) || esp_control_pending(f);
+		works = true;
+	}
+	if (esp_linked(&f->queues) || esp_news_pending(f))
+		return true;
+	return !works && (f->nmsgs || esp_linked(&f->rx));
 }
 
 /* Is there anything in it? */

@@ -14,7 +14,7 @@ static const u8 chunk_size[ESP_K_KINDS] = {
 	[ESP_K_PING] = sizeof(struct esp_ping),     [ESP_K_PAD] = sizeof(struct esp_pad),
 	[ESP_K_MTU] = sizeof(struct esp_mtu),       [ESP_K_ADDR] = sizeof(struct esp_path_addr),
 	[ESP_K_STOP] = sizeof(struct esp_over),     [ESP_K_CANCEL] = sizeof(struct esp_over),
-	[ESP_K_ASK] = sizeof(struct esp_endpoint),  [ESP_K_GONE] = sizeof(struct esp_endpoint),
+	[ESP_K_ASK] = sizeof(struct esp_ask),       [ESP_K_GONE] = sizeof(struct esp_gone),
 };
 
 /* Lengths alone: whatever is at fault here, the frame is not looked into any further. */
@@ -152,7 +152,8 @@ static bool chunk_fields_ok(const struct esp_chunk *c)
 	case ESP_K_ADDR:
 		return c->flags < ESP_PATHS &&
 		       ((const struct esp_path_addr *)c)->addr.carrier <= ESP_CARRIER_UDP6 &&
-		       !((const struct esp_path_addr *)c)->addr.reserved;
+		       !((const struct esp_path_addr *)c)->addr.reserved &&
+		       esp_addr_unicast(&((const struct esp_path_addr *)c)->addr);
 	default:
 		return !c->flags;
 	}

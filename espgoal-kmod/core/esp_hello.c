@@ -7,7 +7,9 @@
  */
 #include "esp_int.h"
 
-#define OPEN_TRIES 4 /* then a fresh token */
+#define OPEN_TRIES 8 /* then a fresh attempt; the next one waits twice as long */
+#define ASIDE      4 /* every so many OPENs, HELLO on another path as well */
+#define PAUSE_MAX  6 /* doublings */
 
 static u8 byte_order(void)
 {
@@ -21,7 +23,7 @@ static const struct esp_hello *hello_of(const struct esp_in *in)
 	return (const struct esp_hello *)(in->h + sizeof(struct esp_hdr));
 }
 
-static bool unicast(const struct esp_addr *a)
+bool esp_addr_unicast(const struct esp_addr *a)
 {
 	return a->carrier != ESP_CARRIER_ETHER || !(a->addr[0] & 1);
 }
@@ -45,7 +47,7 @@ int esp_hello_fields(const struct esp_in *in)
 		return ESP_C_drop_hello_fields;
 	for (i = 0; i < ESP_PATHS; i++)
 		if (h->addr[i].carrier > ESP_CARRIER_UDP6 || h->addr[i].reserved ||
-		    !unicast(&h->addr[i]))
+		    !esp_addr_unicast(&h->addr[i]))
 			return ESP_C_drop_hello_fields;
 	return 0;
 }
@@ -195,20 +197,28 @@ static void again(struct esp_flow *f, struct esp_todo *t)
 {
 	u32 place;
 
-	if (f->state == ESP_FLOW_OPEN && f->hello_tries >= OPEN_TRIES) {
+	if (f->state == ESP_FLOW_OPEN && f->hello_tries >= OPEN_TRIES << f->hello_rounds) {
 		f->state = ESP_FLOW_HELLO;
+		/* The peer may have taken an OPEN, and send to the id that was in it. */
+		esp_flow_rename(f);
 		f->stamp++;
 		f->hello_path++;
+		f->hello_tries = 0;
+		if (f->hello_rounds < 4)
+			f->hello_rounds++; /* perhaps the answer was on its way */
 	}
 	place = next_place(f, f->hello_path);
-	f->hello_at =
-		t->now + (f->node->p.hello_retry << (f->hello_tries > 4 ? 4 : f->hello_tries));
+	f->hello_at = t->now + (f->node->p.hello_retry << esp_min(f->hello_tries, PAUSE_MAX));
 	if (f->hello_tries < 255)
 		f->hello_tries++;
 	if (place == ESP_PATHS)
 		return; /* no rail now; until one comes, or the peer counts as dead */
 	if (f->state == ESP_FLOW_OPEN) {
 		send(f, place, ESP_T_OPEN, 0, f->token, t);
+		/* The path may have failed, or the peer have lost what made the token. */
+		if (f->hello_tries % ASIDE == 0)
+			send(f, next_place(f, place + f->hello_tries / ASIDE), ESP_T_HELLO, 0, NULL,
+			     t);
 		return;
 	}
 	send(f, place, ESP_T_HELLO, 0, NULL, t);
@@ -220,6 +230,7 @@ void esp_hello_start(struct esp_flow *f, struct esp_todo *t)
 	f->state = ESP_FLOW_HELLO;
 	f->stamp = esp_max(f->stamp + 1, t->now);
 	f->hello_tries = 0;
+	f->hello_rounds = 0;
 	f->hello_path = 0;
 	f->progress = t->now;
 	env_count(f->node, ESP_C_flow_idle_hello, 1);
@@ -255,7 +266,8 @@ static bool from_there(const struct esp_flow *f, u32 place, const struct esp_add
 int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		       const struct esp_hello *h, struct esp_todo *t)
 {
-	if (f->state != ESP_FLOW_HELLO)
+	if (f->state != ESP_FLOW_HELLO &&
+	    (f->state != ESP_FLOW_OPEN || !memcmp(h->token, f->token, sizeof(f->token))))
 		return ESP_C_drop_hello_state;
 	if (le64_to_cpu(h->stamp) != f->stamp || le64_to_cpu(h->cid) != f->cid ||
 	    !from_there(f, place, from))
@@ -269,10 +281,12 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 		return ESP_C_drop_hello_order;
 	}
 	memcpy(f->token, h->token, sizeof(f->token));
-	f->state = ESP_FLOW_OPEN;
-	f->hello_tries = 0;
 	f->hello_path = place;
-	env_count(f->node, ESP_C_flow_hello_open, 1);
+	if (f->state == ESP_FLOW_HELLO) {
+		f->state = ESP_FLOW_OPEN;
+		f->hello_tries = 0;
+		env_count(f->node, ESP_C_flow_hello_open, 1);
+	}
 	again(f, t);
 	return 0;
 }
@@ -306,6 +320,8 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 		if (memcmp(f->node->id, h->node, sizeof(h->node)) > 0)
 			return ESP_C_drop_hello_simultaneous;
 		env_count(f->node, ESP_C_flow_yield, 1);
+		if (f->state == ESP_FLOW_OPEN)
+			esp_flow_rename(f); /* as for a new attempt */
 	} else if (f->state == ESP_FLOW_UP) {
 		env_count(f->node, ESP_C_flow_replaced, 1);
 		esp_flow_renew(f, t);
@@ -326,6 +342,6 @@ int esp_hello_reject_in(struct esp_flow *f, const struct esp_rejected *j, struct
 	if (j->reason == ESP_REJECT_ORDER)
 		hopeless(f, -EPROTO, t);
 	else
-		f->hello_at = t->now + (f->node->p.hello_retry << 5);
+		f->hello_at = t->now + (f->node->p.hello_retry << PAUSE_MAX);
 	return 0;
 }

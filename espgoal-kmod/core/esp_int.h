@@ -107,6 +107,7 @@ u32 esp_chunk_payload(const struct esp_chunk *c);
 
 /* esp_hello.c */
 /* Without a lock. */
+bool esp_addr_unicast(const struct esp_addr *a);
 int esp_hello_fields(const struct esp_in *in);
 void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 		     const struct esp_addr *to, const struct esp_hello *h, u8 token[16]);
@@ -132,6 +133,8 @@ void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer
 /* Both sides agreed: @h is the peer's, on path @place. */
 void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		 const struct esp_hello *h, struct esp_todo *t);
+/* A new connection id. */
+void esp_flow_rename(struct esp_flow *f);
 /* The peer has forgotten the flow: nothing of it counts as sent. A new connection id. */
 void esp_flow_renew(struct esp_flow *f, struct esp_todo *t);
 /* The peer said RESET. */
@@ -196,6 +199,7 @@ void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, st
 
 /* esp_send.c */
 bool esp_msg_idle(const struct esp_msg *m);
+bool esp_news_pending(const struct esp_flow *f);
 bool esp_control_pending(const struct esp_flow *f);
 void esp_output(struct esp_flow *f, struct esp_todo *t);
 
@@ -210,6 +214,8 @@ void esp_mtu_lost(struct esp_flow *f, struct esp_path *p, const struct esp_sent 
 void esp_path_set(struct esp_flow *f, struct esp_path *p, u8 state, struct esp_todo *t);
 void esp_path_rail(struct esp_flow *f, u32 place, struct esp_todo *t);
 void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, struct esp_todo *t);
+void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr *from,
+		    struct esp_todo *t);
 void esp_path_acked(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 void esp_path_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 struct esp_path *esp_path_pick(struct esp_flow *f, bool window);
@@ -326,11 +332,12 @@ void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now);
 /* pump_take.c */
 void esp_rx_release(struct esp_rx *rx, u64 now);
 void esp_pull_go(struct esp_node *n, u64 now);
-void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 now);
+void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *from,
+		 struct esp_in *in, u64 now);
 
 /* pump_group.c */
 void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now);
-void esp_ask_in(struct esp_flow *f, u64 cookie, u64 now);
+void esp_ask_in(struct esp_flow *f, const struct esp_ask *a, u64 now);
 void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now);
 void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
 /* The peer of @f is dead. */

@@ -87,6 +87,20 @@ void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, stru
 		esp_path_set(f, p, ESP_PATH_PROBING, t);
 }
 
+/*
+ * A frame of the peer's with a number that is good and higher than all before: where it comes from is
+ * where the peer is. ADDR alone would not do: it needs a path that works, and on their way an
+ * older one may overtake a newer one.
+ */
+void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr *from,
+		    struct esp_todo *t)
+{
+	struct esp_path *p = &f->path[place];
+
+	if (p->rail == f->node->rail[place] && esp_before(p->rx_top, pn) && esp_addr_unicast(from))
+		esp_path_addr(f, place, from, t);
+}
+
 /* Something new was acknowledged on it. */
 void esp_path_acked(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
 {

@@ -128,14 +128,24 @@ static bool put_ctl(struct build *b, struct esp_ctl *c)
 		r->opid = cpu_to_le32(c->key.opid);
 		r->start = cpu_to_le32(c->key.start);
 		env_count(b->f->node, ESP_C_ready_sent, 1);
-	} else if (c->kind != ESP_CTL_ABORT) {
-		bool ask = c->kind == ESP_CTL_ASK;
-		struct esp_endpoint *e = chunk(b, ask ? ESP_K_ASK : ESP_K_GONE, 0, sizeof(*e), 0);
+	} else if (c->kind == ESP_CTL_ASK) {
+		struct esp_ask *a = chunk(b, ESP_K_ASK, 0, sizeof(*a), 0);
 
-		if (!e)
+		if (!a)
 			return false;
-		e->cookie = cpu_to_le64(c->key.cookie);
-		env_count(b->f->node, ask ? ESP_C_ask_said : ESP_C_gone_said, 1);
+		a->nonce = cpu_to_le64(c->key.nonce);
+		a->cookie = cpu_to_le64(c->key.cookie);
+		a->opid = cpu_to_le32(c->key.opid);
+		a->start = cpu_to_le32(c->key.start);
+		a->from = cpu_to_le32(c->key.src);
+		env_count(b->f->node, ESP_C_ask_said, 1);
+	} else if (c->kind == ESP_CTL_GONE) {
+		struct esp_gone *g = chunk(b, ESP_K_GONE, 0, sizeof(*g), 0);
+
+		if (!g)
+			return false;
+		g->cookie = cpu_to_le64(c->key.cookie);
+		env_count(b->f->node, ESP_C_gone_said, 1);
 	} else {
 		struct esp_abort *a =
 			chunk(b, ESP_K_ABORT, c->group ? ESP_ABORT_GROUP : 0, sizeof(*a), 0);
@@ -615,7 +625,8 @@ static bool ping(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, u32
 	return true;
 }
 
-bool esp_control_pending(const struct esp_flow *f)
+/* Has the flow something small to say that the peer waits for? */
+bool esp_news_pending(const struct esp_flow *f)
 {
 	u32 i;
 
@@ -624,6 +635,15 @@ bool esp_control_pending(const struct esp_flow *f)
 	for (i = 0; i < f->nrefused; i++)
 		if (!(f->refused_how[i] & ESP_REFUSED_SAID))
 			return true;
+	return false;
+}
+
+bool esp_control_pending(const struct esp_flow *f)
+{
+	u32 i;
+
+	if (esp_news_pending(f))
+		return true;
 	for (i = 0; i < ESP_PATHS; i++)
 		if (f->path[i].say_addr || (f->path[i].say_mtu && f->path[i].rail))
 			return true;
@@ -645,7 +665,7 @@ static void output_path(struct esp_flow *f, struct esp_path *p, struct esp_todo 
 		return;
 	if (p->mtu_want > p->rail->mtu)
 		p->mtu_want = 0; /* esp_mtu_limit() is on its way */
-	if (p->mtu_want && esp_path_usable(p) && ping(f, p, t, p->mtu_want)) {
+	if (p->mtu_want && esp_path_usable(p) && esp_path_span(p) && ping(f, p, t, p->mtu_want)) {
 		p->mtu_try = p->mtu_want;
 		p->mtu_want = 0;
 	}

@@ -27,7 +27,7 @@ void esp_params_default(struct esp_params *p)
 	p->probe_min = 100 * ESP_US;
 	p->ack_delay = 50 * ESP_US;
 	p->queue_delay = 50 * ESP_US;
-	p->hello_retry = 2 * ESP_MS;
+	p->hello_retry = 500 * ESP_US;
 	p->death = 5 * ESP_S;
 	p->idle = 12 * ESP_S;
 	p->watch = ESP_S;
@@ -544,7 +544,7 @@ static int data_in(struct esp_rail *r, const struct esp_addr *from, struct esp_i
 	if (!why && f->pcrc && !esp_frame_payload_ok(in))
 		why = ESP_C_drop_payload_crc;
 	if (!why)
-		esp_data_in(f, r, in, now);
+		esp_data_in(f, r, from, in, now);
 	env_flow_put(f);
 	return why;
 }

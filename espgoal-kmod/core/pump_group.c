@@ -201,6 +201,30 @@ static u32 bit_number(u32 bit)
 	return k;
 }
 
+/* ABORT to rank @to, which is on the other side of @f. False: no memory. */
+static bool say_abort(struct esp_flow *f, const struct esp_member *m, u32 to, const struct news *w,
+		      u64 now)
+{
+	struct esp_ctl *c = env_pool_get(f->node, ESP_POOL_CTL);
+
+	if (!c)
+		return false;
+	esp_ctl_init(c);
+	c->kind = ESP_CTL_ABORT;
+	c->flow = f;
+	c->group = w->group;
+	c->key.nonce = m->nonce;
+	c->key.cookie = m->table->rank[to].cookie;
+	c->key.opid = w->opid;
+	c->key.start = w->start;
+	c->key.src = m->rank;
+	c->rank = w->rank;
+	c->code = esp_abort_code(w->status);
+	env_count(f->node, ESP_C_abort_told, 1);
+	esp_say(f, c, now);
+	return true;
+}
+
 /* False: no memory, later. */
 static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 {
@@ -208,8 +232,8 @@ static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 	const struct esp_table *tab = m->table;
 	u32 to = esp_tell_rank(m, bit_number(w->bit));
 	const struct esp_peer *peer = &tab->peer[tab->rank[to].peer];
-	struct esp_ctl *c;
 	struct esp_flow *f;
+	bool told;
 
 	if (w->status == -EHOSTUNREACH && w->rank < tab->nranks &&
 	    tab->rank[w->rank].peer == tab->rank[to].peer)
@@ -226,29 +250,12 @@ static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 		env_member_put(local);
 		return true;
 	}
-	c = env_pool_get(n, ESP_POOL_CTL);
-	if (!c)
-		return false;
 	f = esp_flow_to(n, peer, now);
-	if (!f) {
-		env_pool_put(n, ESP_POOL_CTL, c);
+	if (!f)
 		return false;
-	}
-	esp_ctl_init(c);
-	c->kind = ESP_CTL_ABORT;
-	c->flow = f;
-	c->group = w->group;
-	c->key.nonce = m->nonce;
-	c->key.cookie = tab->rank[to].cookie;
-	c->key.opid = w->opid;
-	c->key.start = w->start;
-	c->key.src = m->rank;
-	c->rank = w->rank;
-	c->code = esp_abort_code(w->status);
-	env_count(n, ESP_C_abort_told, 1);
-	esp_say(f, c, now);
+	told = say_abort(f, m, to, w, now);
 	env_flow_put(f);
-	return true;
+	return told;
 }
 
 /* Tell all that is to be told, of whatever member: one member's news may be another one's here. */
@@ -404,8 +411,8 @@ void esp_member_removed(struct esp_member *m, u64 now)
 	forget_waits(m->ep->node, &k, true);
 }
 
-/* Say something of an endpoint; without memory the next time. */
-static void say_of(struct esp_flow *f, u8 kind, u64 cookie, u64 now)
+/* Without memory the next time. */
+static void say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 now)
 {
 	struct esp_ctl *c = env_pool_get(f->node, ESP_POOL_CTL);
 
@@ -414,19 +421,57 @@ static void say_of(struct esp_flow *f, u8 kind, u64 cookie, u64 now)
 	esp_ctl_init(c);
 	c->kind = kind;
 	c->flow = f;
-	c->key.cookie = cookie;
+	c->key = *k;
 	esp_say(f, c, now);
 }
 
 void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now)
 {
-	say_of(f, ESP_CTL_GONE, cookie, now);
+	struct esp_key k;
+
+	memset(&k, 0, sizeof(k));
+	k.cookie = cookie;
+	say_of(f, ESP_CTL_GONE, &k, now);
 }
 
-void esp_ask_in(struct esp_flow *f, u64 cookie, u64 now)
+/*
+ * A rank on the other side waits for a message of a member here. If that one has ended, or failed,
+ * the other one has not heard of it: what was told may have been lost with a flow that died while
+ * the network was in parts, or with an abort that came ahead of its group and found no memory.
+ */
+void esp_ask_in(struct esp_flow *f, const struct esp_ask *a, u64 now)
 {
-	if (env_ep_state(f->node, cookie) == ESP_EP_GONE)
+	struct esp_node *n = f->node;
+	u64 cookie = le64_to_cpu(a->cookie);
+	u32 from = le32_to_cpu(a->from);
+	const struct esp_table *tab;
+	struct esp_member *m;
+	struct news w;
+
+	if (env_ep_state(n, cookie) == ESP_EP_GONE) {
 		esp_say_gone(f, cookie, now);
+		return;
+	}
+	m = env_member_find(n, cookie, le64_to_cpu(a->nonce));
+	if (!m)
+		return;
+	tab = m->table;
+	memset(&w, 0, sizeof(w));
+	w.opid = le32_to_cpu(a->opid);
+	w.start = le32_to_cpu(a->start);
+	w.status = esp_run_doomed(m, w.opid, w.start, &w.rank);
+	if (w.status && from < tab->nranks &&
+	    !memcmp(tab->peer[tab->rank[from].peer].node, f->peer.node, 16)) {
+		env_node_lock(n);
+		w.group = m->failed != 0;
+		env_node_unlock(n);
+		if (w.group) {
+			w.opid = 0;
+			w.start = 0;
+		}
+		say_abort(f, m, from, &w, now);
+	}
+	env_member_put(m);
 }
 
 /* An endpoint of the flow's peer is no more: the end of every group it is in. */
@@ -450,13 +495,21 @@ void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 	tell_all(n, now);
 }
 
-/* Somebody waits for a message of the endpoint @cookie of @peer: see that both live. */
-static void watch(struct esp_node *n, const struct esp_peer *peer, u64 cookie, u64 now)
+/* A run waits for a message of the rank @src: see that its node and its endpoint live. */
+static void watch(struct esp_run *r, u32 src, u64 now)
 {
+	struct esp_node *n = r->m->ep->node;
+	const struct esp_table *tab = r->m->table;
+	const struct esp_peer *peer = &tab->peer[tab->rank[src].peer];
 	struct esp_flow *f;
+	struct esp_key k;
 
-	if (!memcmp(peer->node, n->id, sizeof(n->id)))
+	if (!memcmp(peer->node, n->id, sizeof(n->id))) {
+		/* Killed before it had joined the group: nobody else here knows of that. */
+		if (env_ep_state(n, tab->rank[src].cookie) == ESP_EP_GONE)
+			note_group(r->m, -ECONNRESET, src);
 		return;
+	}
 	f = esp_flow_to(n, peer, now);
 	if (!f)
 		return; /* next time */
@@ -466,14 +519,19 @@ static void watch(struct esp_node *n, const struct esp_peer *peer, u64 cookie, u
 	f->watch_until = now + 3 * n->p.watch;
 	esp_batch_push(f);
 	env_flow_unlock(f);
-	say_of(f, ESP_CTL_ASK, cookie, now);
+	memset(&k, 0, sizeof(k));
+	k.nonce = r->m->nonce;
+	k.cookie = tab->rank[src].cookie;
+	k.opid = r->opid;
+	k.start = r->start;
+	k.src = r->m->rank;
+	say_of(f, ESP_CTL_ASK, &k, now);
 	env_flow_put(f);
 }
 
-static void watch_run(struct esp_node *n, struct esp_run *r, u64 now)
+static void watch_run(struct esp_run *r, u64 now)
 {
 	const struct core_sched *s = r->run->sched;
-	const struct esp_table *tab = r->m->table;
 	u32 i, last = GOAL_OP_NONE;
 
 	for (i = 0; i < s->hdr->nrecv; i++) {
@@ -483,7 +541,7 @@ static void watch_run(struct esp_node *n, struct esp_run *r, u64 now)
 			continue;
 		peer = s->op[op].peer;
 		if (peer != last)
-			watch(n, &tab->peer[tab->rank[peer].peer], tab->rank[peer].cookie, now);
+			watch(r, peer, now);
 		last = peer;
 	}
 }
@@ -503,8 +561,9 @@ bool esp_member_timer(struct esp_member *m, u64 now)
 	while ((r = env_run_next(m, r)) != NULL) {
 		needed = true;
 		if (now - r->started >= n->p.watch)
-			watch_run(n, r, now);
+			watch_run(r, now);
 	}
+	tell_all(n, now);
 	esp_batch_leave(n, now);
 	env_node_lock(n);
 	needed |= m->tell != 0;

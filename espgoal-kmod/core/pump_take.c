@@ -582,17 +582,18 @@ static void of_groups(struct esp_flow *f, const struct esp_chunk *c, u64 now)
 		esp_abort_in(f, (const struct esp_abort *)c, now);
 		break;
 	case ESP_K_ASK:
-		esp_ask_in(f, le64_to_cpu(((const struct esp_endpoint *)c)->cookie), now);
+		esp_ask_in(f, (const struct esp_ask *)c, now);
 		break;
 	case ESP_K_GONE:
-		esp_gone_in(f, le64_to_cpu(((const struct esp_endpoint *)c)->cookie), now);
+		esp_gone_in(f, le64_to_cpu(((const struct esp_gone *)c)->cookie), now);
 		break;
 	default:
 		break;
 	}
 }
 
-void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 now)
+void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *from,
+		 struct esp_in *in, u64 now)
 {
 	const struct esp_hdr *h = esp_hdr(in);
 	bool numbered = h->flags & ESP_F_NUMBERED, pulled = false;
@@ -624,6 +625,7 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, struct esp_in *in, u64 
 	env_flow_lock(f);
 	if (esp_take_last(f, tk, n, cid, &t) && numbered) {
 		f->used = now;
+		esp_path_heard(f, h->path, le32_to_cpu(h->pn), from, &t);
 		esp_pn_note(f, &f->path[h->path], le32_to_cpu(h->pn), le16_to_cpu(h->back),
 			    h->flags, now);
 	}

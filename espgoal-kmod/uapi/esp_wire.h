@@ -249,7 +249,16 @@ struct esp_path_addr { /* flags: the path; carrier NONE: gone */
 	struct esp_addr addr;
 } __attribute__((packed));
 
-struct esp_endpoint { /* ASK and GONE */
+struct esp_ask {
+	struct esp_chunk c;
+	__le64 nonce;
+	__le64 cookie; /* of the endpoint that is waited for */
+	__le32 opid;
+	__le32 start;
+	__le32 from; /* rank that waits */
+} __attribute__((packed));
+
+struct esp_gone {
 	struct esp_chunk c;
 	__le64 cookie;
 } __attribute__((packed));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* CRC32C by the processor's instruction where there is one, else by a table. */
 #include "crc32c.h"
+#include "env.h"
 
 static u32 table[256];
 

@@ -3,8 +3,9 @@
 #ifndef SIM_CRC32C_H
 #define SIM_CRC32C_H
 
-#include "env.h"
+#include <stddef.h>
+#include <stdint.h>
 
-u32 crc32c(u32 crc, const void *data, size_t len);
+uint32_t crc32c(uint32_t crc, const void *data, size_t len);
 
 #endif /* SIM_CRC32C_H */

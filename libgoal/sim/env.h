@@ -15,6 +15,8 @@
 
 #include <linux/types.h>
 
+#include "names.h"
+
 typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;

@@ -36,6 +36,11 @@ static void corrupt(struct sim *s, struct sim_frame *fr)
 		fr->len = (u32)sim_below(&s->random, fr->len + 1);
 }
 
+static u8 type_of(const struct sim_frame *fr)
+{
+	return ((const struct esp_hdr *)fr->bytes)->type;
+}
+
 bool sim_fate(struct sim_frame *fr)
 {
 	struct sim *s = fr->s;
@@ -61,6 +66,8 @@ bool sim_fate(struct sim_frame *fr)
 		again(copy(fr), sim_chance(&s->random, 4096) ? sim_below(&s->random, 2 * ESP_S)
 							     : sim_below(&s->random, behind));
 	}
+	if (unlikely(a->again) && type_of(fr) == ESP_T_OPEN && sim_chance(&s->random, a->again))
+		again(copy(fr), sim_below(&s->random, behind));
 	if (sim_chance(&s->random, a->mangle)) {
 		struct sim_frame *c = copy(fr);
 
@@ -82,6 +89,10 @@ bool sim_fate(struct sim_frame *fr)
 		again(fr, sim_below(&s->random, behind));
 		return false;
 	}
+	/* Only now: while it was on its way, more could be granted. */
+	if (unlikely(a->beyond) && !a->corrupt && type_of(fr) == ESP_T_DATA &&
+	    sim_chance(&s->random, a->beyond))
+		sim_beyond(fr);
 	return true;
 lost:
 	sim_frame_put(fr);
@@ -201,7 +212,7 @@ static void death(struct sim *s)
 		return;
 	s->kills++;
 	s->t.kills++;
-	if (sim_chance(&s->random, 32768)) {
+	if (!a->endpoints && sim_chance(&s->random, 32768)) {
 		sim_node_kill(&s->node[i]);
 	} else {
 		sim_ep_kill(

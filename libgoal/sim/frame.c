@@ -18,7 +18,9 @@ struct sim_frame *sim_frame_get(struct sim *s)
 	} else {
 		fr = malloc(s->frame_room);
 		if (!fr)
-			abort();
+			sim_no_memory(s);
+		fr->all = s->frames_all;
+		s->frames_all = fr;
 		fr->s = s;
 		fr->bytes = (u8 *)fr + offsetof(struct sim_frame, out.hdr);
 	}
@@ -43,10 +45,10 @@ void sim_frame_put(struct sim_frame *fr)
 
 void sim_frames_free(struct sim *s)
 {
-	while (s->frames_free) {
-		struct sim_frame *fr = s->frames_free;
+	while (s->frames_all) {
+		struct sim_frame *fr = s->frames_all;
 
-		s->frames_free = fr->next;
+		s->frames_all = fr->all;
 		free(fr);
 	}
 }

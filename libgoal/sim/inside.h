@@ -5,6 +5,8 @@
 #ifndef SIM_INSIDE_H
 #define SIM_INSIDE_H
 
+#include <setjmp.h>
+
 #include "esp.h"
 #include "sim.h"
 #include "random.h"
@@ -34,6 +36,7 @@ enum sim_event {
 /* A frame, being filled in and on its way. */
 struct sim_frame {
 	struct sim_frame *next;
+	struct sim_frame *all; /* whatever becomes of it */
 	struct sim *s;
 	struct esp_addr from;
 	u32 src, dst; /* nodes */
@@ -187,6 +190,7 @@ struct sim_program {
 	u64 seed;
 	u32 ranks;
 	bool referenced;
+	bool lent; /* its buffers are the user's */
 	struct sim_part *part;
 };
 
@@ -206,6 +210,8 @@ struct sim_job {
 	struct sim_plan plan;
 	struct sim_program **program;
 	struct sim_seat *seat;
+	struct core_binding *lent; /* by rank and buffer; NULL: ours */
+	struct core_segment *pieces;
 	u64 left;  /* runs of a rank not over */
 	u32 round; /* lockstep */
 	u32 in_round;
@@ -260,6 +266,8 @@ struct sim {
 	bool ending;
 	bool failed;
 	char failure[400];
+	bool no_memory;
+	jmp_buf *escape; /* where to go when there is no memory; NULL: nowhere */
 	struct sim_stats t;
 	u64 count[ESP_COUNTERS];
 	struct sim_node *node;
@@ -269,11 +277,12 @@ struct sim {
 	u32 ps_uplink;
 	u64 *up_free, *down_free; /* ps: by rail and leaf */
 	u32 leaves;
-	struct sim_frame *frames_free;
+	struct sim_frame *frames_free, *frames_all;
 	u32 frame_room;
 	u64 frames_out; /* not in the pool */
 	void *free[SIM_CLASSES];
 	void *chunks;
+	struct alone *alone;
 	u8 *chunk;
 	size_t chunk_left;
 	s64 objects;
@@ -361,6 +370,7 @@ static inline void sim_unlock(struct sim *s, const void *what)
 void *sim_get(struct sim *s, size_t bytes); /* contents undefined; never NULL */
 void sim_put(struct sim *s, void *p, size_t bytes);
 void sim_memory_free(struct sim *s);
+void sim_no_memory(struct sim *s) __attribute__((noreturn));
 bool sim_denied(struct sim *s); /* the adversary says there is no memory */
 
 /* frame.c */
@@ -384,6 +394,8 @@ void sim_fault(struct sim_fault *x);
 /* mangle.c: make it one that must be dropped; false: that cannot be made of this one. */
 void sim_seal(struct sim_frame *fr); /* its checksum over the header is right again */
 bool sim_mangle(struct sim_frame *fr);
+/* Add bytes of a message that its receiver has not granted, which must have no effect. */
+void sim_beyond(struct sim_frame *fr);
 /* forge.c */
 void sim_forge(struct sim *s, bool flood);
 
@@ -427,10 +439,9 @@ void sim_late_end(struct sim_late *l);
 
 /* program.c */
 void sim_program_free(struct sim_program *p);
+/* Its buffers are the user's from now on. */
+void sim_program_lend(struct sim_program *p);
 void sim_fill(const struct sim_program *p, u32 rank, u8 *mem);
-
-/* reference.c */
-int sim_reference(struct sim_program *p);
 
 /* check.c */
 void sim_check_touched(struct sim *s);

@@ -71,6 +71,45 @@ void sim_seat_over(struct sim_seat *seat, u32 number, u64 ns)
 		sim_at(s, s->now, SIM_EV_LEAVE, seat->m);
 }
 
+/* The user's memory for the one program of the job. */
+static int lend(struct sim_job *j, const struct sim_plan *plan)
+{
+	struct sim_program *p = plan->program[0];
+	u64 pieces = 0;
+	u32 i, b, k;
+
+	for (i = 0; i < p->ranks; i++)
+		for (b = 0; b < plan->nbufs; b++)
+			pieces += plan->bufs[i][b].nseg;
+	j->lent = calloc((size_t)p->ranks * GOAL_MAX_BUFS, sizeof(*j->lent));
+	j->pieces = calloc(pieces + 1, sizeof(*j->pieces));
+	if (!j->lent || !j->pieces)
+		return -ENOMEM;
+	pieces = 0;
+	for (i = 0; i < p->ranks; i++) {
+		const struct core_sched *sched = &p->part[i].sched;
+
+		for (b = 0; b < sched->hdr->nbufs; b++) {
+			struct core_binding *lent = &j->lent[i * GOAL_MAX_BUFS + b];
+
+			lent->seg = &j->pieces[pieces];
+			if (b < plan->nbufs)
+				lent->nseg = plan->bufs[i][b].nseg;
+			for (k = 0; k < lent->nseg; k++) {
+				const struct goal_segment *from = &plan->bufs[i][b].seg[k];
+
+				j->pieces[pieces++] =
+					(struct core_segment){ from->base, from->len };
+				lent->len += from->len;
+			}
+			if (lent->len < sched->need[b])
+				return -EFAULT;
+		}
+	}
+	sim_program_lend(p);
+	return 0;
+}
+
 int sim_job(struct sim_group *g, const struct sim_plan *plan, struct sim_job **job)
 {
 	struct sim *s = g->s;
@@ -96,7 +135,13 @@ int sim_job(struct sim_group *g, const struct sim_plan *plan, struct sim_job **j
 		if (rc)
 			goto free_job;
 	}
+	if (plan->bufs) {
+		rc = lend(j, plan);
+		if (rc)
+			goto free_job;
+	}
 	j->plan.program = NULL;
+	j->plan.bufs = NULL;
 	j->left = (u64)g->ranks * plan->runs;
 	s->jobs_left += j->left;
 	j->in_round = g->ranks;
@@ -126,6 +171,8 @@ void sim_job_free(struct sim_job *j)
 {
 	free(j->program);
 	free(j->seat);
+	free(j->lent);
+	free(j->pieces);
 	free(j);
 }
 

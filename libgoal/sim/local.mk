@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The simulator: the core in its third home. Not part of libgoal.so; `goal sim` and the tests link
-# it. libsim_asan.la is the same under the sanitizers.
+# The simulator: the core in its third home. libgoal.so has it inside, and the tests that look into
+# it link it once more. libsim_asan.la is the same under the sanitizers.
 
 sim_sources = \
 	%D%/check.c \
@@ -21,11 +21,13 @@ sim_sources = \
 	%D%/member.c \
 	%D%/memory.c \
 	%D%/model.c \
+	%D%/names.h \
 	%D%/net.c \
 	%D%/node.c \
 	%D%/payload.c \
 	%D%/pcap.c \
 	%D%/program.c \
+	%D%/public.c \
 	%D%/queue.c \
 	%D%/queue.h \
 	%D%/random.h \

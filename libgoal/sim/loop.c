@@ -68,8 +68,10 @@ void sim_run(struct sim *s, uint64_t ns, uint64_t frames)
 		void *object;
 		u64 at;
 
-		if (sim_queue_peek(&s->queue) > end)
+		if (sim_queue_peek(&s->queue) > end) {
+			s->now = end;
 			break;
+		}
 		at = sim_queue_time(&s->queue);
 		if (at > s->now)
 			s->now = at;

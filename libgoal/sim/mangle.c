@@ -2,9 +2,11 @@
 /*
  * Frames that must be dropped, made of genuine ones: one thing is wrong in each, and the
  * checksum of the header is right again, so that nothing but the check in question stands between
- * the frame and the state of its flow. Called by fate.c with a copy of a frame on its way.
+ * the frame and the state of its flow. Called by fate.c with a copy of a frame on its way. And
+ * frames of which a part must have no effect.
  */
 #include "crc32c.h"
+#include "esp_int.h"
 #include "inside.h"
 
 static struct esp_hdr *header(struct sim_frame *fr)
@@ -300,4 +302,62 @@ bool sim_mangle(struct sim_frame *fr)
 		return false;
 	fr->wrong = data || what <= WRONG_CID ? wrong_name[what] : "a field of a hello";
 	return true;
+}
+
+/* A reception at @fr's destination that lacks a grant, of a message the frame has bytes of. */
+static struct esp_rx *reception(struct sim_frame *fr)
+{
+	const struct esp_chunk *c = chunk(fr, ESP_K_PULLED);
+	struct esp_flow *f;
+	struct esp_rx *rx;
+
+	if (!c)
+		return NULL;
+	f = env_flow_by_cid(&fr->s->node[fr->dst].n, le64_to_cpu(header(fr)->cid));
+	if (!f)
+		return NULL;
+	rx = esp_rx_find(f, le32_to_cpu(((const struct esp_pulled *)c)->mid));
+	env_flow_put(f);
+	return rx;
+}
+
+void sim_beyond(struct sim_frame *fr)
+{
+	struct sim *s = fr->s;
+	struct esp_hdr *h = header(fr);
+	u32 hdr = le16_to_cpu(h->hdr_len), total = le16_to_cpu(h->total_len), n = 0, off;
+	struct esp_rx *rx = reception(fr);
+	const u32 more = 8;
+	struct esp_pulled *d;
+	u64 at;
+
+	for (off = sizeof(*h); off < hdr;
+	     off += le16_to_cpu(((struct esp_chunk *)(fr->bytes + off))->len))
+		n++;
+	if (!rx || n >= ESP_MSG_MAX || hdr + sizeof(*d) > ESP_HDR_MAX ||
+	    total + sizeof(*d) + more > s->c.mtu || rx->total < more)
+		return;
+	/* Behind the message's end, or at least behind what may be sent. */
+	at = rx->total;
+	if (rx->granted < rx->total && sim_chance(&s->random, 32768))
+		at -= sim_between(&s->random, 1, esp_min(more, rx->total - rx->granted));
+	memmove(fr->bytes + hdr + sizeof(*d), fr->bytes + hdr, total - hdr);
+	d = (struct esp_pulled *)(fr->bytes + hdr);
+	memset(d, 0, sizeof(*d));
+	d->c.kind = ESP_K_PULLED;
+	d->c.len = cpu_to_le16(sizeof(*d));
+	d->mid = cpu_to_le32(rx->mid);
+	d->off = cpu_to_le64(at);
+	d->plen = cpu_to_le16(more);
+	hdr += sizeof(*d);
+	total += sizeof(*d);
+	memset(fr->bytes + total, 0x55, more);
+	total += more;
+	h->hdr_len = cpu_to_le16((u16)hdr);
+	h->total_len = cpu_to_le16((u16)total);
+	if (h->payload_crc)
+		h->payload_crc = cpu_to_le32(~crc32c(0xffffffff, fr->bytes + hdr, total - hdr));
+	fr->len = total;
+	s->t.beyond++;
+	sim_seal(fr);
 }

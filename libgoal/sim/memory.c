@@ -2,7 +2,8 @@
 /*
  * Memory of a simulation: classes of sizes, carved from large chunks and kept for reuse, so that
  * events cost no malloc. With AddressSanitizer every object is a malloc of its own: what it
- * sees then is worth more than speed. Here too: the pools and the unexpected memory that the
+ * sees then is worth more than speed. All of it goes with the simulation, also when that has
+ * failed in the middle of something. Here too: the pools and the unexpected memory that the
  * core asks for, with their bounds.
  */
 #include <stdlib.h>
@@ -19,12 +20,48 @@
 #endif
 #endif
 
-static void *must(void *p)
+/* Nothing can be wound down then: out to where the caller of the library waits. */
+void sim_no_memory(struct sim *s)
 {
-	/* A simulation without memory is of no use to anybody. */
-	if (!p)
+	s->no_memory = true;
+	sim_fail(s, "there is not enough memory for the simulation");
+	if (!s->escape)
 		abort();
+	longjmp(*s->escape, 1);
+}
+
+static void *must(struct sim *s, void *p)
+{
+	if (!p)
+		sim_no_memory(s);
 	return p;
+}
+
+/* An object of its own, in front of which stands its place in the list of them. */
+struct alone {
+	struct alone *next, **prev;
+};
+
+static void *alone_get(struct sim *s, size_t bytes)
+{
+	struct alone *a = must(s, malloc(sizeof(*a) + bytes));
+
+	a->next = s->alone;
+	a->prev = &s->alone;
+	if (a->next)
+		a->next->prev = &a->next;
+	s->alone = a;
+	return a + 1;
+}
+
+static void alone_put(void *p)
+{
+	struct alone *a = (struct alone *)p - 1;
+
+	*a->prev = a->next;
+	if (a->next)
+		a->next->prev = a->prev;
+	free(a);
 }
 
 #ifndef SIM_EACH_ALONE
@@ -39,7 +76,7 @@ static void *carve(struct sim *s, size_t bytes)
 
 	if (s->chunk_left < bytes) {
 		size_t room = bytes > CHUNK / 4 ? bytes : CHUNK;
-		void **chunk = must(malloc(64 + room));
+		void **chunk = must(s, malloc(64 + room));
 
 		*chunk = s->chunks;
 		s->chunks = chunk;
@@ -59,14 +96,14 @@ void *sim_get(struct sim *s, size_t bytes)
 {
 	s->objects++;
 #ifdef SIM_EACH_ALONE
-	return must(malloc(bytes ? bytes : 1));
+	return alone_get(s, bytes);
 #else
 	{
 		u32 k = class_of(bytes);
 		void **p;
 
 		if (k >= SIM_CLASSES)
-			return must(malloc(bytes));
+			return alone_get(s, bytes);
 		p = s->free[k];
 		if (!p)
 			return carve(s, 64ull << k);
@@ -81,13 +118,13 @@ void sim_put(struct sim *s, void *p, size_t bytes)
 	s->objects--;
 #ifdef SIM_EACH_ALONE
 	(void)bytes;
-	free(p);
+	alone_put(p);
 #else
 	{
 		u32 k = class_of(bytes);
 
 		if (k >= SIM_CLASSES) {
-			free(p);
+			alone_put(p);
 			return;
 		}
 		*(void **)p = s->free[k];
@@ -100,6 +137,8 @@ void sim_memory_free(struct sim *s)
 {
 	void **chunk = s->chunks, **next;
 
+	while (s->alone)
+		alone_put(s->alone + 1);
 	for (; chunk; chunk = next) {
 		next = *chunk;
 		free(chunk);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "libgoal/graph/graph.h"
-#include "sim.h"
+#include <goal/sim.h>
 
 enum kind {
 	START,  /* of an operation */
@@ -49,7 +49,7 @@ struct place {
 };
 
 struct model {
-	const struct sim_loggops *m;
+	const struct goal_sim_loggops *m;
 	struct place *place;
 	struct task *heap;
 	uint64_t n, room, made;
@@ -190,7 +190,7 @@ static void arrive(struct model *x, uint32_t rank, uint32_t op, uint64_t bytes, 
 /* Bytes leave @rank now: when they begin to arrive. */
 static double transmit(struct model *x, uint32_t rank, uint64_t bytes, double at)
 {
-	const struct sim_loggops *m = x->m;
+	const struct goal_sim_loggops *m = x->m;
 	struct place *p = &x->place[rank];
 
 	p->cpu = at + m->o + rest(bytes) * m->O;
@@ -360,7 +360,8 @@ static void free_list(struct offer *o)
 	}
 }
 
-int sim_model(const struct goal_program *program, const struct sim_loggops *m, double *slowest)
+int goal_sim_predict(const struct goal_program *program, const struct goal_sim_loggops *m,
+		     double *slowest)
 {
 	uint32_t ranks = goal_program_ranks(program), i;
 	struct model x = { .m = m };

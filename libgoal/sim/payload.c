@@ -156,7 +156,7 @@ int env_move(struct core_run *cr, u32 op)
 	return CORE_DONE;
 }
 
-/* The reduction that users supply, here: neither commutative nor associative. */
+/* The reduction that users supply, if they do not: neither commutative nor associative. */
 static void reduce_user(const u8 *in, u8 *inout, u64 bytes)
 {
 	for (; bytes; bytes--, in++, inout++)
@@ -166,6 +166,7 @@ static void reduce_user(const u8 *in, u8 *inout, u64 bytes)
 static int reduce(struct sim_run *r, u32 op)
 {
 	const struct goal_op *o = &r->run.sched->op[op];
+	const struct sim_plan *plan = &r->m->seat->job->plan;
 	bool user = o->dtype == GOAL_TYPE_USER;
 	u64 bytes = o->len * (user ? r->run.sched->hdr->user_size : core_type_size(o->dtype));
 	u8 *in = sim_get(r->s, 2 * bytes + 16), *inout = in + ((bytes + 15) & ~15ull);
@@ -173,7 +174,9 @@ static int reduce(struct sim_run *r, u32 op)
 
 	sim_copy_out(core_buffer(&r->run, o->src_buf), o->src_off, in, bytes);
 	sim_copy_out(core_buffer(&r->run, o->dst_buf), o->dst_off, inout, bytes);
-	if (user)
+	if (user && plan->reduce)
+		rc = plan->reduce(plan->reduce_arg, in, inout, o->len);
+	else if (user)
 		reduce_user(in, inout, bytes);
 	else if (o->dtype == GOAL_TYPE_FLOAT || o->dtype == GOAL_TYPE_DOUBLE)
 		rc = core_reduce_fp(o->dtype, o->rop, in, inout, o->len);

@@ -20,25 +20,21 @@ static void spread(void *bytes)
 		}
 }
 
-static int load_part(struct sim_part *part, const struct goal_graph *g, bool apart,
+static int load_part(struct sim_part *part, const struct goal_schedule *schedule, bool apart,
 		     struct goal_error *e)
 {
-	struct goal_schedule *schedule;
 	struct core_error why;
 	const void *data;
 	size_t bytes;
 	u32 *tmp, b;
 	int rc;
 
-	rc = goal_compile(g, &schedule, e);
-	if (rc)
-		return rc;
 	data = goal_schedule_data(schedule, &bytes);
 	part->bytes = malloc(bytes);
 	tmp = malloc((((const struct goal_sched_hdr *)data)->nops + 1) * sizeof(*tmp));
 	rc = -ENOMEM;
 	if (!part->bytes || !tmp)
-		goto free_schedule;
+		goto free_tmp;
 	memcpy(part->bytes, data, bytes);
 	if (apart)
 		spread(part->bytes);
@@ -47,7 +43,7 @@ static int load_part(struct sim_part *part, const struct goal_graph *g, bool apa
 		if (e)
 			snprintf(e->text, sizeof(e->text), "The verifier refuses the schedule: %s",
 				 core_rule_text(why.rule));
-		goto free_schedule;
+		goto free_tmp;
 	}
 	for (b = 0; b < part->sched.hdr->nbufs; b++) {
 		part->off[b] = part->mem;
@@ -55,40 +51,97 @@ static int load_part(struct sim_part *part, const struct goal_graph *g, bool apa
 	}
 	part->off[GOAL_MAX_BUFS] = part->mem;
 	part->all = part->mem + ((part->sched.hdr->scratch + 7) & ~7ull);
-free_schedule:
+free_tmp:
 	free(tmp);
-	goal_schedule_free(schedule);
 	return rc;
+}
+
+static struct sim_program *new_program(struct sim *s, u32 ranks)
+{
+	struct sim_program *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->s = s;
+	p->seed = sim_mix(s->c.seed + 77);
+	p->ranks = ranks;
+	p->part = calloc(ranks, sizeof(*p->part));
+	if (!p->part) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static void keep(struct sim_program *p)
+{
+	p->next = p->s->programs;
+	p->s->programs = p;
 }
 
 int sim_load(struct sim *s, const struct goal_program *gp, bool apart, struct sim_program **sp,
 	     struct goal_error *e)
 {
-	struct sim_program *p = calloc(1, sizeof(*p));
+	struct sim_program *p = new_program(s, goal_program_ranks(gp));
+	struct goal_schedule *schedule;
 	u32 i;
-	int rc = -ENOMEM;
+	int rc;
 
 	if (!p)
 		return -ENOMEM;
-	p->s = s;
-	p->seed = sim_mix(s->c.seed + 77);
-	p->ranks = goal_program_ranks(gp);
-	p->part = calloc(p->ranks, sizeof(*p->part));
-	if (!p->part)
-		goto free_program;
 	for (i = 0; i < p->ranks; i++) {
-		rc = load_part(&p->part[i], goal_program_graph(gp, i), apart, e);
+		rc = goal_compile(goal_program_graph(gp, i), &schedule, e);
+		if (rc)
+			goto free_program;
+		rc = load_part(&p->part[i], schedule, apart, e);
+		goal_schedule_free(schedule);
 		if (rc)
 			goto free_program;
 	}
-	p->next = s->programs;
-	s->programs = p;
+	keep(p);
 	*sp = p;
 	return 0;
 
 free_program:
 	sim_program_free(p);
 	return rc;
+}
+
+int sim_load_schedules(struct sim *s, const struct goal_schedule *const *schedule, u32 ranks,
+		       bool apart, struct sim_program **sp, struct goal_error *e)
+{
+	struct sim_program *p = new_program(s, ranks);
+	u32 i;
+	int rc;
+
+	if (!p)
+		return -ENOMEM;
+	for (i = 0; i < ranks; i++) {
+		rc = load_part(&p->part[i], schedule[i], apart, e);
+		if (rc) {
+			sim_program_free(p);
+			return rc;
+		}
+	}
+	keep(p);
+	*sp = p;
+	return 0;
+}
+
+void sim_program_lend(struct sim_program *p)
+{
+	u32 i;
+
+	for (i = 0; i < p->ranks; i++) {
+		struct sim_part *part = &p->part[i];
+
+		free(part->ref);
+		part->ref = NULL;
+		part->all -= part->mem;
+		part->mem = 0;
+		part->off[GOAL_MAX_BUFS] = 0;
+	}
+	p->lent = true;
 }
 
 void sim_program_free(struct sim_program *p)

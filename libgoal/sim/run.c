@@ -87,7 +87,10 @@ static struct sim_run *new_run(struct sim_member *m, struct sim_program *p)
 	r->mem = arrays + part->sched.hdr->nrecv * sizeof(u64);
 	next = r->seg;
 	for (b = 0; b < part->sched.hdr->nbufs; b++)
-		bind(r, b, r->mem + part->off[b], part->sched.need[b], &next);
+		if (p->lent)
+			r->run.buf[b] = m->seat->job->lent[m->m.rank * GOAL_MAX_BUFS + b];
+		else
+			bind(r, b, r->mem + part->off[b], part->sched.need[b], &next);
 	bind(r, GOAL_MAX_BUFS, r->mem + part->off[GOAL_MAX_BUFS], part->sched.hdr->scratch, &next);
 	return r;
 }
@@ -234,7 +237,7 @@ static void compare(struct sim_run *r)
 				 (unsigned long long)r->run.rlen[i],
 				 (unsigned long long)r->placed[i]);
 	if (!part->ref)
-		return; /* a wrong program */
+		return; /* a wrong program, or the user's own memory */
 	s->t.checked += part->mem;
 	if (!memcmp(r->mem, part->ref, part->mem))
 		return;

@@ -113,6 +113,14 @@ free_all:
 	return -ENOMEM;
 }
 
+static void free_group(struct sim_group *g)
+{
+	free(g->rank);
+	free(g->peer);
+	free(g->member);
+	free(g);
+}
+
 int sim_group(struct sim *s, u32 ranks, const u32 *ep, uint64_t join_skew, struct sim_group **group)
 {
 	struct sim_group *g = calloc(1, sizeof(*g));
@@ -126,8 +134,10 @@ int sim_group(struct sim *s, u32 ranks, const u32 *ep, uint64_t join_skew, struc
 	g->rank = calloc(ranks, sizeof(*g->rank));
 	g->peer = calloc(s->c.nodes, sizeof(*g->peer));
 	g->member = calloc(ranks, sizeof(*g->member));
-	if (!g->rank || !g->peer || !g->member)
-		abort();
+	if (!g->rank || !g->peer || !g->member) {
+		free_group(g);
+		return -ENOMEM;
+	}
 	g->next = s->groups;
 	s->groups = g;
 	for (i = 0; i < s->c.nodes; i++)
@@ -185,7 +195,7 @@ static void drain(struct sim *s)
 	}
 }
 
-static void free_group(struct sim_group *g)
+static void end_group(struct sim_group *g)
 {
 	struct sim *s = g->s;
 	u32 i;
@@ -203,10 +213,7 @@ static void free_group(struct sim_group *g)
 			sim_fail(s, "rank %u of a group has %u references left", i, m->refs);
 		sim_put(s, m, sizeof(*m));
 	}
-	free(g->rank);
-	free(g->peer);
-	free(g->member);
-	free(g);
+	free_group(g);
 }
 
 static void look_for_leaks(struct sim *s)
@@ -243,7 +250,7 @@ void sim_end(struct sim *s)
 		struct sim_group *g = s->groups;
 
 		s->groups = g->next;
-		free_group(g);
+		end_group(g);
 	}
 	if (!s->failed)
 		look_for_leaks(s);
@@ -257,6 +264,12 @@ int sim_close(struct sim *s)
 	if (!s->failed)
 		sim_end(s);
 	rc = s->failed ? -1 : 0;
+	while (s->groups) {
+		struct sim_group *g = s->groups;
+
+		s->groups = g->next;
+		free_group(g);
+	}
 	while (s->jobs) {
 		struct sim_job *j = s->jobs;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The simulator: nodes, links and switches in one process, on virtual time, with the very core
- * that the kernel runs. For tools/sim.c and test/sim.
+ * that the kernel runs. For public.c, which is the library's interface to it, and test/sim.
  *
  * sim_open() a network; sim_load() a program (the graphs of all ranks); sim_group() a group of
  * ranks; sim_job() lets the group run programs; sim_run() lets time pass. Whatever goes wrong is
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <goal/graph.h>
+#include <goal/sim.h>
 
 struct sim;
 struct sim_group;
@@ -43,9 +43,12 @@ struct sim_adversary {
 	uint64_t hole_every;       /* ns between changes of what a network carries, unannounced */
 	uint64_t kill_every;       /* ns between deaths of nodes and endpoints */
 	uint32_t kills;            /* at most so many */
+	bool endpoints;            /* ... and of endpoints only */
 	uint32_t cancel;           /* per run and rank: its user cancels it */
 	uint64_t restart_after;    /* ns until a dead node comes back; 0: never */
 	uint64_t forget_every; /* ns between nodes that forget an idle flow before its peer does */
+	uint32_t again;        /* per OPEN: it comes once more, up to late_max behind */
+	uint32_t beyond;       /* per frame with pulled bytes: it has some that were not granted */
 	bool alien;            /* some OPEN seem to come from machines of another byte order */
 	bool copy_frames;      /* headers are never in one piece */
 	bool segments;         /* bound buffers are in pieces */
@@ -92,6 +95,14 @@ void sim_dump(const struct sim *s, FILE *out);
  */
 int sim_load(struct sim *s, const struct goal_program *p, bool apart, struct sim_program **sp,
 	     struct goal_error *e);
+/* The same from compiled graphs, by rank. */
+int sim_load_schedules(struct sim *s, const struct goal_schedule *const *schedule, uint32_t ranks,
+		       bool apart, struct sim_program **sp, struct goal_error *e);
+/*
+ * Run it on an ideal network. -EDEADLK: not all messages meet a receive, or operations wait for one
+ * another; -EMSGSIZE: a message is longer than its receive; -ENOMEM.
+ */
+int sim_reference(struct sim_program *p);
 /* A group: rank i is endpoint @ep[i] (node ep / ranks_per_node); NULL: i. Belongs to @s. */
 int sim_group(struct sim *s, uint32_t ranks, const uint32_t *ep, uint64_t join_skew,
 	      struct sim_group **g);
@@ -110,8 +121,15 @@ struct sim_plan {
 	uint64_t gap;     /* ns between lockstep runs */
 	void (*ended)(void *arg, uint32_t run, uint64_t ns); /* lockstep: run @run took @ns */
 	void *arg;
+	/* By rank, @nbufs each: memory of the user's, for one program and no overlap; NULL: ours,
+	 * filled by chance and compared with the reference. */
+	const struct goal_buffer *const *bufs;
+	uint32_t nbufs;
+	int (*reduce)(void *arg, const void *in, void *inout, uint64_t count);
+	void *reduce_arg;
 };
 
+/* -EFAULT: a buffer is too small; else what sim_reference() says. */
 int sim_job(struct sim_group *g, const struct sim_plan *plan, struct sim_job **job);
 bool sim_job_over(const struct sim_job *job);
 /* Let time pass until every job is over, @ns have passed, or @frames were sent (0: any). */
@@ -124,7 +142,7 @@ struct sim_stats {
 	uint64_t delivered;                 /* handed to a node */
 	uint64_t payload;                   /* bytes of messages that crossed the network */
 	uint64_t lost_buffer, lost_chance, lost_cut, lost_mtu; /* frames */
-	uint64_t forged, mangled, twice, late, corrupted;
+	uint64_t forged, mangled, twice, late, corrupted, beyond;
 	uint64_t events, interleaved;
 	uint64_t starts, runs_good, runs_failed; /* of a rank each */
 	uint64_t checked;                        /* bytes compared */
@@ -142,14 +160,5 @@ uint64_t sim_digest(const struct sim *s);
 /* Flows there are now, of all nodes together; bytes of memory of each. */
 uint32_t sim_flows(const struct sim *s);
 size_t sim_flow_bytes(void);
-
-/* model.c: LogGOPS (Hoefler, Schneider, Lumsdaine, LSAP 2010). Times in ns, G and O per byte. */
-struct sim_loggops {
-	double L, o, g, G, O;
-	uint64_t S; /* longer messages wait for their receive; 0: none do */
-};
-
-/* When each rank ends, by the model, if all begin at 0. -EDEADLK: messages do not match. */
-int sim_model(const struct goal_program *p, const struct sim_loggops *m, double *slowest);
 
 #endif /* SIM_H */

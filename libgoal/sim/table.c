@@ -42,17 +42,23 @@ static void cid_unhash(struct sim *s, struct sim_flow *f)
 
 static void flows_grow(struct sim *s)
 {
-	u32 i;
+	u32 heads = s->flow_heads ? 4 * s->flow_heads : 256, i;
+	struct sim_flow **cid, **peer;
 
 	if (s->nflows < s->flow_heads)
 		return;
+	cid = calloc(heads, sizeof(*cid));
+	peer = calloc(heads, sizeof(*peer));
+	if (!cid || !peer) {
+		free(cid);
+		free(peer);
+		sim_no_memory(s);
+	}
 	free(s->cid);
 	free(s->peer);
-	s->flow_heads = s->flow_heads ? 4 * s->flow_heads : 256;
-	s->cid = calloc(s->flow_heads, sizeof(*s->cid));
-	s->peer = calloc(s->flow_heads, sizeof(*s->peer));
-	if (!s->cid || !s->peer)
-		abort();
+	s->cid = cid;
+	s->peer = peer;
+	s->flow_heads = heads;
 	for (i = 0; i < s->c.nodes; i++) {
 		struct sim_flow *f;
 
@@ -289,10 +295,11 @@ void sim_member_insert(struct sim_member *m)
 	if (s->nmembers >= s->member_heads) {
 		u32 heads = s->member_heads ? 4 * s->member_heads : 64, i;
 		struct sim_member **old = s->member;
+		struct sim_member **more = calloc(heads, sizeof(*more));
 
-		s->member = calloc(heads, sizeof(*s->member));
-		if (!s->member)
-			abort();
+		if (!more)
+			sim_no_memory(s);
+		s->member = more;
 		for (i = 0; i < s->member_heads; i++)
 			while (old[i]) {
 				struct sim_member *x = old[i];

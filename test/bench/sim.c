@@ -170,12 +170,12 @@ static void speed(struct rounds *r)
 /* What LogGOPS says of it on these links, in ns. */
 static double model(const struct build_request *q)
 {
-	struct sim_loggops m = { .L = ONE_WAY, .G = 1e9 / (double)RATE };
+	struct goal_sim_loggops m = { .L = ONE_WAY, .G = 1e9 / (double)RATE };
 	struct goal_program *p;
 	uint32_t rank;
 	double ns;
 
-	if (build_program(q, &p, &rank) || sim_model(p, &m, &ns))
+	if (build_program(q, &p, &rank) || goal_sim_predict(p, &m, &ns))
 		die("the model fails");
 	goal_program_free(p);
 	return ns;

@@ -85,6 +85,14 @@ static void reduction(enum coll coll, enum form form, int round)
 	}
 }
 
+static void fill(int *in, int *out, int start)
+{
+	for (int i = 0; i < MAX * 8; i++) {
+		in[i] = 1000 * check_rank + i + start;
+		out[i] = -1;
+	}
+}
+
 /* A vector column to contiguous ints and back; the arrays live only during the call. */
 static void movement(enum coll coll, enum form form, int round)
 {
@@ -118,21 +126,20 @@ static void movement(enum coll coll, enum form form, int round)
 		displs[r] = coll == ALLTOALLW ? r * 8 * (int)sizeof(int) : r;
 		types[r] = column;
 	}
+	if (form != PERSISTENT)
+		fill(in, out, 0);
 	check_mpi(call_make(&c, form, &req), coll_name(coll));
 	if (form != BLOCKING)
 		MPI_OK(MPI_Type_free(&column));
 	for (int start = 0; start < (form == PERSISTENT ? 3 : 1); start++) {
-		/* Data is set only now: a persistent call reads it at its start. */
+		/* A persistent call reads its data at the start, not before. */
 		if (form == PERSISTENT) {
-			for (int i = 0; i < MAX * 8; i++) {
-				in[i] = 1000 * check_rank + i + start;
-				out[i] = -1;
-			}
+			fill(in, out, start);
 			MPI_OK(MPI_Start(&req));
 		}
 		if (form != BLOCKING)
 			MPI_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
-		for (int r = 0; form == PERSISTENT && r < check_size; r++) {
+		for (int r = 0; r < check_size; r++) {
 			for (int i = 0; i < 8; i++) {
 				int block = coll == ALLGATHER ? 0 : check_rank;
 				int want = i % 2 ? -1 : 1000 * r + 8 * block + i + start;

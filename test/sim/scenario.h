@@ -20,6 +20,8 @@ enum scenario_kind {
 	SCENARIO_DEATH,   /* nodes and endpoints die, networks part, users cancel */
 	SCENARIO_IDLE,    /* flows are forgotten and opened again */
 	SCENARIO_TAIL,    /* single losses, which must cost no more than a probe or a timeout */
+	SCENARIO_SINGLE,  /* one of everything, everywhere */
+	SCENARIO_RARE,    /* moves that chance alone seldom makes */
 	SCENARIO_KINDS
 };
 

@@ -4,12 +4,16 @@
  * with every run over and every byte right. A seed that fails is printed, and gives the same
  * failure again: soak -s SEED -n 1.
  *
- *	soak [-s SEED] [-n SEEDS] [-t SECONDS] [-f FRAMES] [-k KIND] [-F FILE] [-p PCAP] [-1] [-c] [-v]
+ *	soak [-s SEED] [-n SEEDS] [-t SECONDS] [-f FRAMES] [-k KIND] [-F FILE] [-T FILE] [-p PCAP]
+ *	     [-1] [-c] [-C] [-v]
  *
- * -1: stop at the first failure. -F: the seeds of a file, one a line, first. -k: only this kind of trouble. -c: print the table of
- * drop reasons and state transitions at the end. -v: say what each scenario is like, and
- * what state the network was in when it failed.
+ * -1: stop at the first failure. -F: the seeds of a file, one a line, first. -k: only this kind of
+ * trouble. -c: print the table of drop reasons and state transitions at the end. -C: the same, and
+ * one that was seen less than 1000 times is a failure. -T: begin with the sums that a soak before
+ * left in the file, and leave them there, so that a long one can be run in pieces. -v: say what
+ * each scenario is like, and what state the network was in when it failed.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +24,11 @@
 
 #include "scenario.h"
 
+#define ENOUGH 1000
+
 struct soak {
 	uint64_t frames, seeds, failed, runs, checked, interleaved;
+	double cpu;
 	uint64_t count[ESP_COUNTERS];
 	enum scenario_kind kind;
 	bool verbose;
@@ -122,17 +129,85 @@ static void one_seed(struct soak *k, uint64_t seed)
 	}
 }
 
-static void table(const struct soak *k)
+/* How many of them are rare. */
+static uint32_t table(const struct soak *k)
 {
 	uint32_t i, rare = 0;
 
 	puts("Drop reasons, state transitions and other events, over all seeds:");
-	for (i = 0; i < ESP_COUNTERS; i++) {
-		rare += k->count[i] < 1000;
+	for (i = ESP_C_none + 1; i < ESP_COUNTERS; i++) {
+		bool few = k->count[i] < ENOUGH;
+
+		rare += few;
 		printf("  %-26s %14llu%s\n", esp_count_name(i), (unsigned long long)k->count[i],
-		       k->count[i] < 1000 ? "  below 1000" : "");
+		       few ? "  too seldom" : "");
 	}
-	printf("%u of %u below 1000\n", rare, (uint32_t)ESP_COUNTERS);
+	printf("%u of %u seen less than %u times\n", rare, (uint32_t)ESP_COUNTERS - 1, ENOUGH);
+	return rare;
+}
+
+struct sum {
+	const char *name;
+	uint64_t *value;
+};
+
+static bool known(struct soak *k, const char *name, uint64_t value)
+{
+	const struct sum sums[] = {
+		{ "frames", &k->frames },   { "seeds", &k->seeds },
+		{ "failed", &k->failed },   { "runs", &k->runs },
+		{ "checked", &k->checked }, { "interleaved", &k->interleaved },
+	};
+	uint32_t i;
+
+	for (i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+		if (!strcmp(sums[i].name, name)) {
+			*sums[i].value += value;
+			return true;
+		}
+	for (i = 0; i < ESP_COUNTERS; i++)
+		if (!strcmp(esp_count_name(i), name)) {
+			k->count[i] += value;
+			return true;
+		}
+	return false;
+}
+
+/* What the pieces before have seen; false: that is not such a file. */
+static bool sums_read(struct soak *k, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char name[64];
+	unsigned long long value;
+	bool good = true;
+
+	if (!f)
+		return errno == ENOENT;
+	if (fscanf(f, "cpu %lf\n", &k->cpu) != 1)
+		good = false;
+	while (good && fscanf(f, "%63s %llu\n", name, &value) == 2)
+		good = known(k, name, value);
+	good = good && feof(f);
+	fclose(f);
+	return good;
+}
+
+static bool sums_write(const struct soak *k, const char *path)
+{
+	FILE *f = fopen(path, "w");
+	uint32_t i;
+
+	if (!f)
+		return false;
+	fprintf(f,
+		"cpu %f\nframes %llu\nseeds %llu\nfailed %llu\nruns %llu\nchecked %llu\n"
+		"interleaved %llu\n",
+		k->cpu, (unsigned long long)k->frames, (unsigned long long)k->seeds,
+		(unsigned long long)k->failed, (unsigned long long)k->runs,
+		(unsigned long long)k->checked, (unsigned long long)k->interleaved);
+	for (i = 0; i < ESP_COUNTERS; i++)
+		fprintf(f, "%s %llu\n", esp_count_name(i), (unsigned long long)k->count[i]);
+	return !fclose(f);
 }
 
 static bool seeds_of(struct soak *k, const char *path)
@@ -158,13 +233,14 @@ static bool seeds_of(struct soak *k, const char *path)
 int main(int argc, char **argv)
 {
 	struct soak k = { .kind = SCENARIO_KINDS };
-	uint64_t seed = 1, most = 0, frames = 0;
-	const char *file = NULL;
-	double limit = 0, begin = seconds(), cpu = cpu_seconds();
-	bool coverage = false, first = false;
+	uint64_t seed = 1, most = 0, frames = 0, begun;
+	const char *file = NULL, *sums = NULL;
+	double limit = 0, begin = seconds();
+	bool coverage = false, complete = false, first = false;
+	uint32_t rare = 0;
 	int opt, i;
 
-	while ((opt = getopt(argc, argv, "1s:n:t:f:k:F:p:cv")) != -1) {
+	while ((opt = getopt(argc, argv, "1s:n:t:f:k:F:T:p:cCv")) != -1) {
 		switch (opt) {
 		case '1':
 			first = true;
@@ -196,6 +272,12 @@ int main(int argc, char **argv)
 				return 2;
 			}
 			break;
+		case 'T':
+			sums = optarg;
+			break;
+		case 'C':
+			complete = true;
+			/* fall through */
 		case 'c':
 			coverage = true;
 			break;
@@ -208,22 +290,34 @@ int main(int argc, char **argv)
 		}
 	}
 	signal(SIGPROF, stuck);
+	if (sums && !sums_read(&k, sums)) {
+		fprintf(stderr, "soak: %s has no sums in it\n", sums);
+		return 2;
+	}
+	begun = k.seeds;
 	if (file && !seeds_of(&k, file))
 		return 2;
-	while (!(first && k.failed) && (most || limit > 0 || frames) && (!most || k.seeds < most) &&
-	       (limit <= 0 || seconds() - begin < limit) && (!frames || k.frames < frames))
+	while (!(first && k.failed) && (most || limit > 0 || frames) &&
+	       (!most || k.seeds - begun < most) && (limit <= 0 || seconds() - begin < limit) &&
+	       (!frames || k.frames < frames))
 		one_seed(&k, seed++);
-	cpu = cpu_seconds() - cpu;
+	k.cpu += cpu_seconds();
+	if (sums && !sums_write(&k, sums)) {
+		perror(sums);
+		return 2;
+	}
 	if (coverage)
-		table(&k);
+		rare = table(&k);
+	if (sums)
+		printf("the next seed is %llu; all pieces together:\n", (unsigned long long)seed);
 	printf("%llu seeds, %llu frames, %llu runs, %llu bytes compared, %llu entries interleaved, "
 	       "%.0f frames per CPU second\n",
 	       (unsigned long long)k.seeds, (unsigned long long)k.frames,
 	       (unsigned long long)k.runs, (unsigned long long)k.checked,
-	       (unsigned long long)k.interleaved, (double)k.frames / (cpu > 0 ? cpu : 1));
+	       (unsigned long long)k.interleaved, (double)k.frames / (k.cpu > 0 ? k.cpu : 1));
 	printf("%llu passed, %llu failed, 0 skipped\n", (unsigned long long)(k.seeds - k.failed),
 	       (unsigned long long)k.failed);
 	if (k.pcap)
 		fclose(k.pcap);
-	return k.failed ? 1 : 0;
+	return k.failed || (complete && rare) ? 1 : 0;
 }

@@ -37,7 +37,7 @@ home_sources = \
 	%D%/home/world.h
 
 # And the protocol, in another one, for the tests of the protocol (esp_*).
-esp_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%/esp_home \
+esp_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%/esp_home -I$(top_srcdir) \
 	-I$(top_srcdir)/espgoal-kmod/uapi -I$(top_srcdir)/espgoal-kmod/core $(CMOCKA_CFLAGS)
 esp_libs = %D%/libesp_asan.la $(CMOCKA_LIBS)
 esp_home_sources = \
@@ -46,7 +46,9 @@ esp_home_sources = \
 	%D%/esp_home/env_run.h \
 	%D%/esp_home/home.c \
 	%D%/esp_home/home.h \
-	%D%/esp_home/lookup.c
+	%D%/esp_home/lookup.c \
+	%D%/esp_home/memory.c \
+	libgoal/sim/crc32c.c
 
 unit_tests =
 
@@ -249,6 +251,11 @@ unit_tests += %D%/esp_flow
 %C%_esp_flow_CFLAGS = $(unit_cflags)
 %C%_esp_flow_LDADD = $(esp_libs)
 
+unit_tests += %D%/esp_heal
+%C%_esp_heal_CPPFLAGS = $(esp_cppflags)
+%C%_esp_heal_CFLAGS = $(unit_cflags)
+%C%_esp_heal_LDADD = $(esp_libs)
+
 unit_tests += %D%/esp_parts
 %C%_esp_parts_CPPFLAGS = $(esp_cppflags)
 %C%_esp_parts_CFLAGS = $(unit_cflags)
@@ -274,6 +281,11 @@ unit_tests += %D%/schedule_read
 %C%_schedule_read_CPPFLAGS = $(unit_cppflags)
 %C%_schedule_read_CFLAGS = $(unit_cflags)
 %C%_schedule_read_LDADD = $(unit_libs)
+
+unit_tests += %D%/sim_public
+%C%_sim_public_CPPFLAGS = $(unit_cppflags)
+%C%_sim_public_CFLAGS = $(unit_cflags)
+%C%_sim_public_LDADD = libgoal/sim/libsim_asan.la $(unit_libs)
 
 unit_tests += %D%/text_read
 %C%_text_read_CPPFLAGS = $(unit_cppflags)

@@ -7,8 +7,8 @@
 #include "home.h"
 #include "env_run.h"
 
-struct frame {
-	struct frame *next;
+struct home_frame {
+	struct home_frame *next;
 	u64 at;
 	u32 to, rail;
 	struct esp_addr from;
@@ -25,8 +25,8 @@ struct msg {
 	u8 copy[];
 };
 
-struct late {
-	struct late *next;
+struct home_late {
+	struct home_late *next;
 	u64 at;
 	struct esp_rx *rx;
 	struct home_run *run;
@@ -37,18 +37,13 @@ struct late {
 };
 
 struct home home;
-static struct frame *wire;
-static struct late *lates;
-static const void *locked;
-static u64 seed;
-static u64 rail_free[HOME_NODES][HOME_RAILS];
 
 u32 home_random(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (u32)(seed >> 16);
+	home.seed ^= home.seed << 13;
+	home.seed ^= home.seed >> 7;
+	home.seed ^= home.seed << 17;
+	return (u32)(home.seed >> 16);
 }
 
 static struct home_run *run_of(struct core_run *r)
@@ -58,14 +53,14 @@ static struct home_run *run_of(struct core_run *r)
 
 void env_lock(const void *what)
 {
-	assert(!locked);
-	locked = what;
+	assert(!home.locked);
+	home.locked = what;
 }
 
 void env_unlock(const void *what)
 {
-	assert(locked == what);
-	locked = NULL;
+	assert(home.locked == what);
+	home.locked = NULL;
 }
 
 u64 env_random(struct esp_node *n)
@@ -89,18 +84,18 @@ u32 env_frame_crc(void *frame, u32 off, u32 len, u32 crc)
 struct esp_out *env_out_get(struct esp_rail *r)
 {
 	(void)r;
-	return malloc(sizeof(struct esp_out));
+	return home_alloc(sizeof(struct esp_out));
 }
 
 void env_out_put(struct esp_rail *r, struct esp_out *o)
 {
 	(void)r;
-	free(o);
+	home_free(o);
 }
 
 static void send_at(u64 at, u32 to, u32 rail, const struct esp_addr *from, const u8 *bytes, u32 len)
 {
-	struct frame *fr = malloc(sizeof(*fr) + len), **p = &wire;
+	struct home_frame *fr = home_alloc(sizeof(*fr) + len), **p = &home.wire;
 
 	fr->at = at;
 	fr->to = to;
@@ -146,12 +141,13 @@ void env_out(struct esp_rail *r, struct esp_out *o)
 	assert(len <= r->mtu);
 	esp_seal(o, crc);
 	memcpy(bytes, o->hdr, o->hdr_len);
-	free(o);
+	home_free(o);
 
 	home.frames++;
-	at = home.now > rail_free[hn->rank][r->place] ? home.now : rail_free[hn->rank][r->place];
+	at = home.now > home.rail_free[hn->rank][r->place] ? home.now
+							   : home.rail_free[hn->rank][r->place];
 	at += len * home.ns_per_byte;
-	rail_free[hn->rank][r->place] = at;
+	home.rail_free[hn->rank][r->place] = at;
 	at += home.delay;
 	if (to >= home.nnodes || (home.mtu_limit && len > home.mtu_limit))
 		return;
@@ -172,7 +168,7 @@ void env_out(struct esp_rail *r, struct esp_out *o)
 void env_kick(struct esp_rail *r)
 {
 	(void)r;
-	assert(!locked);
+	assert(!home.locked);
 }
 
 /* Runs. */
@@ -182,10 +178,10 @@ int env_send(struct core_run *r, u32 op)
 	struct home_node *hn = hr->node;
 	const struct goal_op *o = &r->sched->op[op];
 	bool eager = o->len <= hn->n.p.eager_max;
-	struct msg *m = calloc(1, sizeof(*m) + (eager ? o->len : 0));
+	struct msg *m = home_zalloc(sizeof(*m) + (eager ? o->len : 0));
 	int rc;
 
-	assert(!locked);
+	assert(!home.locked);
 	m->run = hr;
 	m->op = op;
 	m->eager = eager;
@@ -216,26 +212,26 @@ void env_sent(struct esp_msg *em, s32 status)
 {
 	struct msg *m = (struct msg *)em;
 
-	assert(!locked);
+	assert(!home.locked);
 	m->run->node->msgs--;
 	if (!m->eager) {
 		esp_unlink(&m->link);
 		core_op_done(&m->run->run, m->op, status);
 		m->run->refs--;
 	}
-	free(m);
+	home_free(m);
 }
 
 int env_post(struct core_run *r, u32 op)
 {
-	assert(!locked);
+	assert(!home.locked);
 	esp_run_posted(&run_of(r)->erun, op, home.now);
 	return CORE_PENDING;
 }
 
 int env_deliver(struct core_run *r, u32 op, void *msg)
 {
-	assert(!locked);
+	assert(!home.locked);
 	return esp_deliver(&run_of(r)->erun, op, msg, home.now);
 }
 
@@ -263,7 +259,7 @@ void env_run_done(struct core_run *r)
 {
 	struct home_run *hr = run_of(r);
 
-	assert(!locked && !hr->over);
+	assert(!home.locked && !hr->over);
 	hr->over = true;
 	if (r->status)
 		esp_run_abort(&hr->erun, r->status, r->err_peer, home.now);
@@ -275,7 +271,7 @@ void env_run_cancel(struct esp_run *r, s32 status, u32 rank)
 	struct esp_link *l;
 	struct msg *m;
 
-	assert(!locked);
+	assert(!home.locked);
 	core_cancel(r->run, status, rank);
 	do { /* each may end at once */
 		for (l = hr->msgs.next; l != &hr->msgs; l = l->next) {
@@ -295,7 +291,7 @@ void env_member_failed(struct esp_member *m)
 {
 	struct esp_run *r = NULL;
 
-	assert(!locked);
+	assert(!home.locked);
 	while ((r = env_run_next(m, r)) != NULL)
 		env_run_cancel(r, m->failed, m->failed_rank);
 }
@@ -312,7 +308,7 @@ static void write_at(struct esp_rx *rx, struct home_run *hr, u32 op, u64 off, co
 static void later(struct esp_rx *rx, struct home_run *hr, u32 op, u64 off, const u8 *from, u32 len,
 		  bool unpack)
 {
-	struct late *l = malloc(sizeof(*l) + len);
+	struct home_late *l = home_alloc(sizeof(*l) + len);
 
 	l->at = home.now + home_random() % (100 * ESP_US);
 	l->rx = rx;
@@ -324,8 +320,8 @@ static void later(struct esp_rx *rx, struct home_run *hr, u32 op, u64 off, const
 	memcpy(l->bytes, from, len);
 	if (hr)
 		hr->refs++;
-	l->next = lates;
-	lates = l;
+	l->next = home.lates;
+	home.lates = l;
 }
 
 int env_place(struct esp_rx *rx, struct esp_run *r, u32 op, u64 off, void *frame, u32 foff, u32 len)
@@ -333,7 +329,7 @@ int env_place(struct esp_rx *rx, struct esp_run *r, u32 op, u64 off, void *frame
 	struct home_run *hr = r ? erun_of(r) : NULL;
 	struct home_node *hn = hr ? hr->node : node_of(rx->ep->node);
 
-	assert(!locked);
+	assert(!home.locked);
 	if (hn->late && home_random() % 2) {
 		later(rx, hr, op, off, (const u8 *)frame + foff, len, false);
 		return CORE_PENDING;
@@ -356,9 +352,9 @@ int env_unpack(struct esp_rx *rx, struct esp_run *r, u32 op)
 
 static bool run_late(void)
 {
-	struct late **p, *l;
+	struct home_late **p, *l;
 
-	for (p = &lates; (l = *p) != NULL; p = &l->next) {
+	for (p = &home.lates; (l = *p) != NULL; p = &l->next) {
 		struct esp_run *r = l->run ? &l->run->erun : NULL;
 
 		if (l->at > home.now)
@@ -371,7 +367,7 @@ static bool run_late(void)
 			esp_placed(l->rx, r, l->op, l->len, 0, home.now);
 		if (r)
 			env_run_put(r);
-		free(l);
+		home_free(l);
 		return true;
 	}
 	return false;
@@ -380,7 +376,7 @@ static bool run_late(void)
 struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op *op, u32 n)
 {
 	u32 i, nrecv = 0, rank;
-	struct home_run *hr = calloc(1, sizeof(*hr));
+	struct home_run *hr = home_zalloc(sizeof(*hr));
 	struct goal_sched_hdr *h;
 	struct goal_op *o;
 	u32 *match;
@@ -390,7 +386,7 @@ struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op
 	for (i = 0; i < n; i++)
 		nrecv += op[i].code == GOAL_OP_RECV;
 	len = sizeof(*h) + n * (sizeof(*o) + 4) + 4 * nrecv;
-	hr->bytes = calloc(1, len);
+	hr->bytes = home_zalloc(len);
 	h = hr->bytes;
 	o = (struct goal_op *)(h + 1);
 	h->nops = n;
@@ -418,8 +414,8 @@ struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op
 			match[nrecv++] = i; /* the test gives them in order */
 		}
 	}
-	hr->buf = malloc(home.buf);
-	hr->arrays = malloc(core_run_bytes(&hr->sched));
+	hr->buf = home_alloc(home.buf);
+	hr->arrays = home_alloc(core_run_bytes(&hr->sched));
 	core_run_init(&hr->run, &hr->sched, hr->arrays);
 	hr->seg.base = hr->buf;
 	hr->seg.len = home.buf;
@@ -463,7 +459,7 @@ static void link_address(struct esp_addr *a, u32 rank, u32 rail)
 
 struct home_node *home_boot(u32 rank, u32 rails, const struct esp_params *p)
 {
-	struct home_node *hn = calloc(1, sizeof(*hn));
+	struct home_node *hn = home_zalloc(sizeof(*hn));
 	u32 i;
 
 	for (i = 0; i < 16; i++)
@@ -506,13 +502,13 @@ void home_open(u32 nodes, u32 rails, const struct esp_params *p)
 	u32 i;
 
 	memset(&home, 0, sizeof(home));
-	seed = 88172645463325252ull;
+	home.seed = 88172645463325252ull;
 	home.now = ESP_S;
 	home.buf = HOME_BUF;
 	home.nnodes = nodes;
 	home.delay = 10 * ESP_US;
 	home.ns_per_byte = 1;
-	memset(rail_free, 0, sizeof(rail_free));
+	memset(home.rail_free, 0, sizeof(home.rail_free));
 	home.table.nranks = nodes;
 	home.table.npeers = nodes;
 	home.table.rank = home.rank;
@@ -527,12 +523,12 @@ static void step_to(u64 limit)
 {
 	u64 at = limit;
 	struct home_flow *hf, *next = NULL;
-	struct late *l;
+	struct home_late *l;
 	u32 i;
 
-	if (wire && wire->at < at)
-		at = wire->at;
-	for (l = lates; l; l = l->next)
+	if (home.wire && home.wire->at < at)
+		at = home.wire->at;
+	for (l = home.lates; l; l = l->next)
 		if (l->at < at)
 			at = l->at;
 	for (i = 0; i < home.nnodes; i++)
@@ -546,19 +542,20 @@ static void step_to(u64 limit)
 		home.now = at;
 	if (run_late())
 		return;
-	if (wire && wire->at <= home.now) {
-		struct frame *fr = wire;
+	if (home.wire && home.wire->at <= home.now) {
+		struct home_frame *fr = home.wire;
 		struct home_node *hn = home.node[fr->to];
 
-		wire = fr->next;
+		home.wire = fr->next;
 		if (hn && hn->alive) {
-			u8 *exact = malloc(fr->len); /* the sanitizer sees what lies behind it */
+			u8 *exact =
+				home_alloc(fr->len); /* the sanitizer sees what lies behind it */
 
 			memcpy(exact, fr->bytes, fr->len);
 			esp_frame_in(&hn->rail[fr->rail], &fr->from, exact, fr->len, home.now);
-			free(exact);
+			home_free(exact);
 		}
-		free(fr);
+		home_free(fr);
 		return;
 	}
 	if (next && next->timer <= home.now) {
@@ -608,10 +605,11 @@ void home_kill(struct home_node *hn)
 	hn->alive = false;
 }
 
-static void free_node(struct home_node *hn)
+void home_remove(struct home_node *hn)
 {
 	u32 i;
 
+	home.node[hn->rank] = NULL;
 	while (hn->flows) {
 		struct home_flow *f = hn->flows;
 
@@ -619,8 +617,8 @@ static void free_node(struct home_node *hn)
 		esp_flow_kill(&f->f, home.now);
 		env_flow_put(&f->f);
 	}
-	while (lates) {
-		lates->at = home.now;
+	while (home.lates) {
+		home.lates->at = home.now;
 		run_late();
 	}
 	while (hn->runs) {
@@ -631,10 +629,10 @@ static void free_node(struct home_node *hn)
 		assert(r->over);
 		assert(r->refs == 0);
 		hn->runs = r->next;
-		free(r->bytes);
-		free(r->arrays);
-		free(r->buf);
-		free(r);
+		home_free(r->bytes);
+		home_free(r->arrays);
+		home_free(r->buf);
+		home_free(r);
 	}
 	while (hn->flows) { /* opened to tell of the end */
 		struct home_flow *f = hn->flows;
@@ -650,7 +648,7 @@ static void free_node(struct home_node *hn)
 			fprintf(stderr, "pool %u: %d left\n", i, hn->pool_used[i]);
 			abort();
 		}
-	free(hn);
+	home_free(hn);
 }
 
 void home_close(void)
@@ -659,12 +657,12 @@ void home_close(void)
 
 	for (i = 0; i < home.nnodes; i++)
 		if (home.node[i])
-			free_node(home.node[i]);
-	while (wire) {
-		struct frame *fr = wire;
+			home_remove(home.node[i]);
+	while (home.wire) {
+		struct home_frame *fr = home.wire;
 
-		wire = fr->next;
-		free(fr);
+		home.wire = fr->next;
+		home_free(fr);
 	}
 }
 

@@ -81,9 +81,21 @@ struct home {
 	u64 events, events_max; /* time stands still after so many; 0: never */
 	u32 buf;                /* bytes of a run's buffer, HOME_BUF unless set */
 	u32 loss;               /* of 65536 */
+	/* home.c's own */
+	struct home_frame *wire;
+	struct home_late *lates;
+	const void *locked;
+	u64 seed;
+	u64 rail_free[HOME_NODES][HOME_RAILS];
 };
 
+/* All there is, with what home_alloc() gave out and is not freed. */
 extern struct home home;
+
+/* memory.c, or the fuzzer's own. Never NULL; the contents of the first are undefined. */
+void *home_alloc(size_t bytes);
+void *home_zalloc(size_t bytes);
+void home_free(void *p);
 
 static inline struct home_node *node_of(struct esp_node *n)
 {
@@ -99,6 +111,8 @@ void home_open(u32 nodes, u32 rails, const struct esp_params *p);
 void home_close(void);
 struct home_node *home_boot(u32 rank, u32 rails, const struct esp_params *p);
 void home_kill(struct home_node *hn);
+/* It is no more, and has left nothing behind. */
+void home_remove(struct home_node *hn);
 void home_join(struct home_node *hn);
 /* Let time pass until @done says so, or @ns are over; true: it did. */
 bool home_pass(u64 ns, bool (*done)(void));

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What the home of the protocol's unit tests keeps: memory, counters, and who is found by what. */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "home.h"
+#include "libgoal/sim/crc32c.h"
 
 u32 env_crc32c(u32 crc, const void *data, u32 len)
 {
-	static u32 table[256];
-	const u8 *p = data;
-	u32 i, k;
-
-	for (i = 0; !table[255] && i < 256; i++) {
-		u32 v = i;
-
-		for (k = 0; k < 8; k++)
-			v = v >> 1 ^ (v & 1 ? 0x82f63b78 : 0);
-		table[i] = v;
-	}
-	while (len--)
-		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
-	return crc;
+	return crc32c(crc, data, len);
 }
 
 u64 env_prf(struct esp_node *n, u32 key, const void *data, u32 len)
@@ -56,18 +43,18 @@ void *env_pool_get(struct esp_node *n, enum esp_pool pool)
 	if (hn->pool_used[pool] >= hn->pool_max[pool])
 		return NULL;
 	hn->pool_used[pool]++;
-	return malloc(esp_pool_size(pool));
+	return home_alloc(esp_pool_size(pool));
 }
 
 void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object)
 {
 	node_of(n)->pool_used[pool]--;
-	free(object);
+	home_free(object);
 }
 
 struct esp_flow *env_flow_alloc(struct esp_node *n)
 {
-	struct home_flow *f = calloc(1, sizeof(*f));
+	struct home_flow *f = home_zalloc(sizeof(*f));
 
 	f->node = node_of(n);
 	f->refs = 1;
@@ -94,7 +81,7 @@ void env_flow_put(struct esp_flow *f)
 		return;
 	assert(!hf->in_table);
 	assert(!f->nmsgs && !f->nwaits);
-	free(hf);
+	home_free(hf);
 }
 
 struct esp_flow *env_flow_by_cid(struct esp_node *n, u64 cid)
@@ -179,14 +166,14 @@ int env_room_get(struct esp_ep *ep, struct esp_rx *rx, u64 bytes)
 	if (hn->rooms >= hn->rooms_max)
 		return -ENOMEM;
 	hn->rooms++;
-	rx->ref = malloc(bytes + 1);
+	rx->ref = home_alloc(bytes + 1);
 	return 0;
 }
 
 void env_room_put(struct esp_ep *ep, struct esp_rx *rx)
 {
 	node_of(ep->node)->rooms--;
-	free(rx->ref);
+	home_free(rx->ref);
 }
 
 struct esp_member *env_member_find(struct esp_node *n, u64 cookie, u64 nonce)
