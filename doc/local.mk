@@ -3,6 +3,7 @@
 
 dist_man_MANS += \
 	%D%/man/coll_goal.7 \
+	%D%/man/espgoal.4 \
 	%D%/man/goal.1 \
 	%D%/man/goal-sim.1 \
 	%D%/man/goal_barrier.3 \

@@ -47,8 +47,44 @@ esp_sources = \
 
 EXTRA_DIST += \
 	%D%/Kbuild \
+	%D%/LOCKING.md \
 	%D%/Makefile \
+	%D%/dkms.conf \
+	%D%/linux/area.c \
+	%D%/linux/compat.h \
+	%D%/linux/debugfs.c \
+	%D%/linux/dev.c \
+	%D%/linux/endpoint.c \
 	%D%/linux/env.h \
+	%D%/linux/env_esp.h \
 	%D%/linux/env_run.h \
+	%D%/linux/flow.c \
+	%D%/linux/gate.c \
+	%D%/linux/group.c \
+	%D%/linux/home.h \
+	%D%/linux/iface.c \
+	%D%/linux/local.c \
 	%D%/linux/main.c \
-	%D%/local.mk
+	%D%/linux/member.c \
+	%D%/linux/memory.c \
+	%D%/linux/mm.c \
+	%D%/linux/node.c \
+	%D%/linux/params.c \
+	%D%/linux/params.h \
+	%D%/linux/past.c \
+	%D%/linux/payload.c \
+	%D%/linux/pool.c \
+	%D%/linux/query.c \
+	%D%/linux/rail.c \
+	%D%/linux/run.c \
+	%D%/linux/rx.c \
+	%D%/linux/sched.c \
+	%D%/linux/send.c \
+	%D%/linux/start.c \
+	%D%/linux/sysctl.c \
+	%D%/linux/trace.c \
+	%D%/linux/trace.h \
+	%D%/linux/tx.c \
+	%D%/linux/user.c \
+	%D%/local.mk \
+	%D%/udev/60-espgoal.rules

@@ -93,7 +93,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		f->peer.addr[i] = h->addr[i];
 		p->rx_top = pn - 1;
 		p->rx_cum = pn;
-		p->rail = f->node->rail[i];
+		p->rail = esp_rail_at(f->node, i);
 		p->addr = h->addr[i];
 		if (i == place || !p->rail || p->addr.carrier == ESP_CARRIER_NONE)
 			continue;

@@ -63,9 +63,12 @@ static void fill(struct esp_node *n, struct esp_hello *h, const struct esp_rail 
 	h->word = sizeof(void *);
 	h->mtu = cpu_to_le16(r->mtu);
 	h->version = ESP_VERSION;
-	for (i = 0; i < ESP_PATHS; i++)
-		if (n->rail[i])
-			h->addr[i] = n->rail[i]->addr;
+	for (i = 0; i < ESP_PATHS; i++) {
+		const struct esp_rail *other = esp_rail_at(n, i);
+
+		if (other)
+			h->addr[i] = other->addr;
+	}
 }
 
 static struct esp_hello *begin(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
@@ -159,8 +162,8 @@ bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *token,
 		 struct esp_todo *t)
 {
-	struct esp_rail *r = f->node->rail[place];
-	struct esp_out *o = env_out_get(r);
+	struct esp_rail *r = place < ESP_PATHS ? esp_rail_at(f->node, place) : NULL;
+	struct esp_out *o = r ? env_out_get(r) : NULL;
 	struct esp_hello *h;
 
 	if (!o) {
@@ -187,7 +190,7 @@ static u32 next_place(const struct esp_flow *f, u32 place)
 
 	for (i = 0; i < ESP_PATHS; i++, place++) {
 		place %= ESP_PATHS;
-		if (f->node->rail[place] && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
+		if (esp_rail_at(f->node, place) && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
 			return place;
 	}
 	return ESP_PATHS;

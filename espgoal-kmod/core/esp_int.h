@@ -41,6 +41,15 @@ static inline bool esp_before(u32 a, u32 b)
 	return (s32)(a - b) < 0;
 }
 
+/*
+ * The rail of a place, or NULL. Rails come and go while entries are under way: ask once, and keep
+ * the answer; it stays valid until the entry is over.
+ */
+static inline struct esp_rail *esp_rail_at(const struct esp_node *n, u32 place)
+{
+	return *(struct esp_rail *const volatile *)&n->rail[place];
+}
+
 static inline u64 esp_min(u64 a, u64 b)
 {
 	return a < b ? a : b;

@@ -74,7 +74,7 @@ void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 	u32 i;
 
 	for (i = 0; t->kick; i++, t->kick >>= 1) {
-		struct esp_rail *r = n->rail[i];
+		struct esp_rail *r = esp_rail_at(n, i);
 
 		if ((t->kick & 1) && r)
 			env_kick(r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory that an endpoint shares with its process, which may only read it: completion words, and
- * behind them the buffers of runs. Made of single pages that the process's control group is
+ * The memory that an endpoint shares with its process, which may only read it: completion words,
+ * and behind them the buffers of runs. Made of single pages that the process's control group is
  * charged for; a mapping keeps the pages, whatever becomes of the endpoint.
  */
 #include <linux/bitmap.h>

@@ -100,7 +100,7 @@ static inline void kvm_flags(struct vm_area_struct *vma, unsigned long set, unsi
 #else
 #define KCTL_CONST
 #define KCTL_END \
-	{            \
+	{        \
 	}
 #endif
 

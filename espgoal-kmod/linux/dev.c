@@ -19,11 +19,19 @@ struct kfile {
 	struct kep *ep;     /* once it is one */
 };
 
+/* The endpoint that a descriptor has become, or NULL. */
+static struct kep *ep_of(struct file *file)
+{
+	struct kfile *f = file->private_data;
+
+	/* With do_open(): who sees it sees what is in it. */
+	return smp_load_acquire(&f->ep);
+}
+
 /* The endpoint, for a process that may use it, or ERR_PTR. */
 static struct kep *endpoint(struct file *file)
 {
-	struct kfile *f = file->private_data;
-	struct kep *e = smp_load_acquire(&f->ep);
+	struct kep *e = ep_of(file);
 
 	if (!e)
 		return ERR_PTR(-EBADFD);
@@ -52,8 +60,7 @@ static struct kep *endpoint_lock(struct file *file)
 
 static struct knode *node_for(struct file *file)
 {
-	struct kfile *f = file->private_data;
-	struct kep *e = smp_load_acquire(&f->ep);
+	struct kep *e = ep_of(file);
 
 	return e ? e->node : knode_of_net(current->nsproxy->net_ns);
 }
@@ -105,7 +112,7 @@ static int do_open(struct file *file, void *arg)
 	rc = -EEXIST;
 	if (!f->ep) {
 		rc = kep_open(current->nsproxy->net_ns, arg, &e);
-		if (!rc)
+		if (!rc) /* with ep_of() */
 			smp_store_release(&f->ep, e);
 	}
 	mutex_unlock(&f->mutex);
@@ -211,9 +218,7 @@ static int do_close(struct file *file)
 
 static int do_count(struct file *file, void *arg)
 {
-	struct kfile *f = file->private_data;
-
-	return kquery_counters(smp_load_acquire(&f->ep), node_for(file), arg);
+	return kquery_counters(ep_of(file), node_for(file), arg);
 }
 
 static int carry_out(struct file *file, unsigned int cmd, void *arg)
@@ -389,8 +394,7 @@ static ssize_t read(struct file *file, char __user *buf, size_t bytes, loff_t *p
 
 static __poll_t poll(struct file *file, struct poll_table_struct *pt)
 {
-	struct kfile *f = file->private_data;
-	struct kep *e = smp_load_acquire(&f->ep);
+	struct kep *e = ep_of(file);
 	__poll_t mask = 0;
 
 	if (!e)

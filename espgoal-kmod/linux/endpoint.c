@@ -11,9 +11,8 @@
 #include "home.h"
 
 static const u32 pool_share[ESP_POOLS] = {
-	[ESP_POOL_SENT] = KEP_POOL_SENT, [ESP_POOL_CTL] = KEP_POOL_CTL,
-	[ESP_POOL_QUEUE] = 16,           [ESP_POOL_RX] = KEP_POOL_RX,
-	[ESP_POOL_RX_POSTED] = KEP_POOL_RXP,
+	[ESP_POOL_SENT] = KEP_POOL_SENT, [ESP_POOL_CTL] = KEP_POOL_CTL,       [ESP_POOL_QUEUE] = 16,
+	[ESP_POOL_RX] = KEP_POOL_RX,     [ESP_POOL_RX_POSTED] = KEP_POOL_RXP,
 };
 
 static struct hlist_head *ep_head(struct knode *n, u64 cookie)

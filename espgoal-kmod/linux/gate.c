@@ -44,7 +44,7 @@ static void pump(struct kgate *g)
 		list_del_init(&r->pump);
 		/* Whoever sets RESUME and finds PUMP set relies on this order. */
 		clear_bit_unlock(KRUN_PUMP, &r->flags);
-		smp_mb__after_atomic();
+		smp_mb__after_atomic(); /* with env_run_later() */
 		g->turn = TURN;
 		if (test_and_clear_bit(KRUN_RESUME, &r->flags))
 			core_resume(&r->core);

@@ -30,8 +30,8 @@
 
 #define KHASH_BITS    8 /* heads of a node's tables, as a power of two */
 #define KHASH         (1u << KHASH_BITS)
-#define KRUN_HEADS    16 /* of a member's active runs */
-#define KPAST_RANGES  32 /* stretches of run numbers that a member remembers as over */
+#define KRUN_HEADS    16  /* of a member's active runs */
+#define KPAST_RANGES  32  /* stretches of run numbers that a member remembers as over */
 #define KRAIL_FRAMES  128 /* frames that may be filled in and queued for an interface */
 #define KMAX_ROOMS    64  /* messages ahead of their receive, per endpoint */
 #define KEP_POOL_SENT 128 /* objects that each endpoint adds to the pools of its node */
@@ -196,7 +196,7 @@ struct kep {
 	spinlock_t over_lock;
 	struct kpool room;
 	u64 closed_at;
-	u64 __percpu *count;      /* enum kep_count */
+	u64 __percpu *count; /* enum kep_count */
 	struct hlist_node by_cookie;
 	struct list_head all; /* of the node */
 	u64 charged;          /* KUSER_BYTES, for good */
@@ -212,13 +212,13 @@ struct ksched {
 	struct core_sched s;
 	u8 buf[GOAL_MAX_BUFS]; /* ESPGOAL_BUF_* */
 	u64 in_bytes;
-	u32 run_bytes;  /* of a struct krun with all behind it */
-	u32 arrays_at;  /* of core_run_init() */
-	u32 msgs_at;    /* messages of its sends */
-	u32 mem_at;     /* buffers that are not in the area, and scratch */
+	u32 run_bytes;                 /* of a struct krun with all behind it */
+	u32 arrays_at;                 /* of core_run_init() */
+	u32 msgs_at;                   /* messages of its sends */
+	u32 mem_at;                    /* buffers that are not in the area, and scratch */
 	u32 buf_at[GOAL_MAX_BUFS + 1]; /* from mem_at, or from the run's part of the area */
 	u32 area_bytes;
-	u32 nruns;  /* objects, under the endpoint's mutex */
+	u32 nruns;   /* objects, under the endpoint's mutex */
 	u32 *msg_at; /* by operation: of a send, from msgs_at */
 	void *data;
 	size_t bytes; /* all that was charged */
@@ -239,7 +239,7 @@ struct krun {
 	atomic_t busy;        /* being active, messages, look-ups; 0: may be started */
 	atomic_t state;       /* enum krun_state */
 	struct ksched *sched;
-	struct kep *ep; /* with a reference */
+	struct kep *ep;    /* with a reference */
 	struct kmember *m; /* with a reference while it is busy */
 	u32 id;
 	u32 starts; /* so far */
@@ -273,7 +273,7 @@ struct kmsg {
 	struct krun *run;
 	u32 op;
 	u32 len;
-	u8 phase;              /* enum kmsg_phase, under run->send_lock */
+	u8 phase; /* enum kmsg_phase, under run->send_lock */
 	bool local;
 	bool parked; /* in a list of early ones, under early_lock */
 	struct list_head early;
@@ -289,8 +289,8 @@ struct kgate {
 	struct list_head pump; /* runs that can go on */
 	struct knode *node;
 	struct kflow *flow; /* the one locked last: what is counted is its */
-	s32 ops, bytes;        /* left of the budget */
-	s32 turn;              /* operations left to the run that is pumped, while others wait */
+	s32 ops, bytes;     /* left of the budget */
+	s32 turn;           /* operations left to the run that is pumped, while others wait */
 	kbh_t bh;
 };
 
@@ -317,7 +317,7 @@ struct knode {
 		u64 key[2];
 	} prf[2];
 	struct mutex rails_mutex;
-	char list[128]; /* /proc/sys/net/espgoal/interfaces */
+	char list[128];      /* /proc/sys/net/espgoal/interfaces */
 	u8 state[ESP_PATHS]; /* enum espgoal_rail_state, of paths without a rail */
 	struct krail __rcu *rail[ESP_PATHS];
 	struct delayed_work work; /* once a second while there are endpoints */
@@ -328,31 +328,31 @@ struct knode {
 };
 
 /* Counted by this home, behind the core's. */
-#define KNODE_COUNTS(X)                                         \
-	X(drop_not_for_us)   /* of another host, or no Ethernet */ \
-	X(drop_no_rail)      /* on an interface that is not in the list */ \
-	X(drop_shared)       /* no memory to own the frame */      \
-	X(frames_seen)                                             \
-	X(no_flow_memory)                                          \
-	X(no_skb)                                                  \
-	X(runs_resumed)      /* went on after their budget was used up */ \
-	X(refused_local)     /* a local message whose receiver is no such member */ \
-	X(local_gone)        /* a local message whose receiver has left */
+#define KNODE_COUNTS(X)                                                         \
+	X(drop_not_for_us) /* of another host, or no Ethernet */                \
+	X(drop_no_rail)    /* on an interface that is not in the list */        \
+	X(drop_shared)     /* no memory to own the frame */                     \
+	X(frames_seen)                                                          \
+	X(no_flow_memory)                                                       \
+	X(no_skb)                                                               \
+	X(runs_resumed)  /* went on after their budget was used up */           \
+	X(refused_local) /* a local message whose receiver is no such member */ \
+	X(local_gone)    /* a local message whose receiver has left */
 
-#define KEP_COUNTS(X)                                            \
-	X(starts)                                                   \
-	X(runs_good)                                                \
-	X(runs_failed)                                              \
-	X(messages_remote)                                          \
-	X(messages_local)    /* straight into a posted receive */   \
+#define KEP_COUNTS(X)                                                 \
+	X(starts)                                                     \
+	X(runs_good)                                                  \
+	X(runs_failed)                                                \
+	X(messages_remote)                                            \
+	X(messages_local)       /* straight into a posted receive */  \
 	X(messages_local_early) /* kept until their receive or run */ \
-	X(bytes_sent)                                               \
-	X(bytes_received)                                           \
-	X(room_taken)        /* messages ahead of their receive */  \
-	X(room_refused)                                             \
-	X(waits)                                                    \
-	X(sleeps)                                                   \
-	X(foreign)           /* calls of another process */
+	X(bytes_sent)                                                 \
+	X(bytes_received)                                             \
+	X(room_taken) /* messages ahead of their receive */           \
+	X(room_refused)                                               \
+	X(waits)                                                      \
+	X(sleeps)                                                     \
+	X(foreign) /* calls of another process */
 
 /* clang-format off */
 #define KNODE_ENUM(x) KNODE_C_##x,
@@ -423,7 +423,7 @@ u64 knode_sum(const u64 __percpu *count, u32 c);
 
 /* pool.c */
 void kpool_init(struct kpool *p, u32 size);
-int kpool_grow(struct kpool *p, u32 n, gfp_t gfp); /* may sleep */
+int kpool_grow(struct kpool *p, u32 n, gfp_t gfp);        /* may sleep */
 int kpool_reserve(struct kpool *p, u32 total, gfp_t gfp); /* at least so many exist */
 void kpool_shrink(struct kpool *p, u32 n);
 void kpool_free(struct kpool *p); /* all that are spare; none is out */
@@ -479,12 +479,12 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g);
 void ktable_put(struct ktable *t);
 int kmember_new(struct kep *e, struct espgoal_group *g);
 int kmember_remove(struct kep *e, u32 id);
-void kmember_leave(struct kmember *m); /* its endpoint closes */
+void kmember_leave(struct kmember *m);                /* its endpoint closes */
 struct kmember *kmember_by_id(struct kep *e, u32 id); /* with a reference */
 struct kmember *kmember_next(struct knode *n, struct kmember *prev);
 int kmember_fail(struct kep *e, const struct espgoal_fail *f);
 void kmember_put(struct kmember *m);
-void kmember_second(struct knode *n); /* once a second */
+void kmember_second(struct knode *n);                 /* once a second */
 int kmember_enter(struct kmember *m, struct krun *r); /* it becomes active */
 void kmember_over(struct kmember *m, struct krun *r);
 
@@ -540,7 +540,7 @@ static inline void *kpayload_at(struct krun *r, u32 buf, u64 off)
 /* rail.c, iface.c, tx.c, rx.c */
 struct krail *krail_new(struct knode *n, struct net_device *dev);
 void krail_start(struct krail *r, u8 place);
-void krail_stop(struct krail *r); /* RTNL; frees it after a grace period */
+void krail_stop(struct krail *r);    /* RTNL; frees it after a grace period */
 void krails_update(struct knode *n); /* RTNL */
 void krails_stop(struct knode *n);   /* RTNL */
 u16 krail_mtu(const struct net_device *dev);

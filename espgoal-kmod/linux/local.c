@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages between ranks of this node: no frame is sent. One whose receive is posted is copied once, from
- * buffer to buffer. Others become messages of their sender's run: given to the receiver's run, or
+ * Messages between ranks of this node: no frame is sent. One whose receive is posted is copied
+ * once, from buffer to buffer. Others become messages of their sender's run: given to the receiver's run, or
  * parked here until that starts. The receiver must be a member with the very same rank table, which
  * only endpoints of one user and one namespace share, and have the rank the table gives it.
  */
@@ -32,9 +32,9 @@ static const void *payload(const struct kmsg *k)
 {
 	const struct goal_op *o = &k->run->core.sched->op[k->op];
 
-	return k->len <= k->run->ep->node->n.p.eager_max ?
-		       (const void *)k->copy :
-		       kpayload_at(k->run, o->src_buf, o->src_off);
+	return k->len <= k->run->ep->node->n.p.eager_max
+		       ? (const void *)k->copy
+		       : kpayload_at(k->run, o->src_buf, o->src_off);
 }
 
 static u64 cookie_of(const struct kmsg *k)
@@ -254,8 +254,8 @@ void klocal_started(struct krun *r)
 	list_for_each_entry_safe(k, next, head, early) {
 		const struct krun *s = k->run;
 
-		if (s->e.opid != r->e.opid || s->e.start != r->e.start ||
-		    s->m->table != m->table || cookie_of(k) != r->ep->e.cookie)
+		if (s->e.opid != r->e.opid || s->e.start != r->e.start || s->m->table != m->table ||
+		    cookie_of(k) != r->ep->e.cookie)
 			continue;
 		k->parked = false;
 		list_move_tail(&k->early, &mine);

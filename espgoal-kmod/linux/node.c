@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes: one per network namespace. Their life, their locks as the core takes them, their secrets and
- * counters, and the work item that does what cannot be done in softirq, or is done once a second.
+ * Nodes: one per network namespace. Their life, their locks as the core takes them, their secrets
+ * and counters, and the work item that does what cannot be done in softirq, or is done once a second.
  */
 #include <linux/rtnetlink.h>
 #include <linux/siphash.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parameters of the module, their defaults and bounds. Read when a thing is made, not while it lives. */
+/* Parameters of the module: defaults and bounds. Read when a thing is made, not while it lives. */
 #include <linux/module.h>
 
 #include "esp.h"
 #include "espgoal.h"
 #include "params.h"
 
-#define KPARAM(name, value, text)                               \
-	unsigned int kparam_##name = (value);                   \
+#define KPARAM(name, value, text)                            \
+	unsigned int kparam_##name = (value);                \
 	module_param_named(name, kparam_##name, uint, 0444); \
 	MODULE_PARM_DESC(name, text)
 

@@ -79,7 +79,7 @@ bool kpayload_fpu(void)
 #endif
 }
 
-/* With bottom halves off nobody else on this CPU can be inside, so the registers are always to be had. */
+/* With bottom halves off nobody else on this CPU is inside: the registers are always to be had. */
 static int reduce_fp(const struct goal_op *o, const void *in, void *inout)
 {
 	int rc;

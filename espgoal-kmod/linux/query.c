@@ -71,11 +71,10 @@ int kquery_counters(struct kep *e, struct knode *n, struct espgoal_counters *a)
 	if (!value)
 		rc = -ENOMEM;
 	for (i = 0; i < all && !rc; i++)
-		value[i] = f ? READ_ONCE(f->count[i]) :
-			       knode_sum(a->set == ESPGOAL_SET_NODE ? n->count : e->count, i);
+		value[i] = f ? READ_ONCE(f->count[i])
+			     : knode_sum(a->set == ESPGOAL_SET_NODE ? n->count : e->count, i);
 	a->n = all;
-	if (!rc && copy_to_user(u64_to_user_ptr(a->value), value,
-				min(room, all) * sizeof(*value)))
+	if (!rc && copy_to_user(u64_to_user_ptr(a->value), value, min(room, all) * sizeof(*value)))
 		rc = -EFAULT;
 	kfree(value);
 	if (f)
@@ -91,8 +90,8 @@ int kquery_name(struct espgoal_counter_name *a)
 		return -EINVAL;
 	if (a->index >= counters_of(a->set))
 		return -ERANGE;
-	name = a->set == ESPGOAL_SET_ENDPOINT ? kquery_ep_counter(a->index) :
-						kquery_node_counter(a->index);
+	name = a->set == ESPGOAL_SET_ENDPOINT ? kquery_ep_counter(a->index)
+					      : kquery_node_counter(a->index);
 	strscpy_pad(a->name, name, sizeof(a->name));
 	return 0;
 }

@@ -50,7 +50,7 @@ void krun_unuse(struct krun *r)
 	spin_lock_bh(&r->send_lock);
 	/* It may have been started and ended again by now. */
 	if (r->word && (s32)(starts - r->word->free) > 0)
-		smp_store_release(&r->word->free, starts);
+		smp_store_release(&r->word->free, starts); /* with the process */
 	spin_unlock_bh(&r->send_lock);
 	kmember_put(m);
 	krun_put(r);
@@ -226,14 +226,14 @@ static void tell(struct krun *r, s32 status, u32 rank)
 	if (r->word) {
 		WRITE_ONCE(r->word->status, status);
 		WRITE_ONCE(r->word->peer, rank);
-		smp_store_release(&r->word->over, r->starts);
+		smp_store_release(&r->word->over, r->starts); /* with the process */
 	}
 	spin_unlock_bh(&r->send_lock);
 	spin_lock_bh(&e->over_lock);
 	WRITE_ONCE(e->over, e->over + 1);
 	if (status)
 		WRITE_ONCE(e->head->failed, e->head->failed + 1);
-	smp_store_release(&e->head->over, e->over);
+	smp_store_release(&e->head->over, e->over); /* with the process */
 	spin_unlock_bh(&e->over_lock);
 	if (wq_has_sleeper(&e->wait))
 		wake_up_all(&e->wait);

@@ -156,7 +156,8 @@ int ksched_load(struct kep *e, struct espgoal_load *a)
 	struct ksched *s;
 	int rc;
 
-	if (a->flags || a->id || a->rule || a->reserved || a->where || memchr_inv(a->need, 0, sizeof(a->need)))
+	if (a->flags || a->id || a->rule || a->reserved || a->where ||
+	    memchr_inv(a->need, 0, sizeof(a->need)))
 		return -EINVAL;
 	if (a->bytes > kparam_sched_max)
 		return -E2BIG;

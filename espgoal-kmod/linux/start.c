@@ -128,17 +128,17 @@ static bool is_over(const struct krun *r, u32 starts)
 }
 
 /* 0, -ETIMEDOUT or -EINTR. */
-#define wait_for(e, condition, timeout)                                                       \
-	({                                                                                     \
-		int rc_ = 0;                                                                   \
-		if (!(condition)) {                                                            \
-			kep_count(e, KEP_C_sleeps, 1);                                         \
-			if ((timeout) >= KTIME_MAX)                                            \
-				rc_ = wait_event_interruptible((e)->wait, condition);          \
-			else                                                                   \
-				rc_ = wait_event_interruptible_hrtimeout(                      \
-					(e)->wait, condition, ns_to_ktime(timeout));           \
-		}                                                                              \
+#define wait_for(e, condition, timeout)                                                         \
+	({                                                                                      \
+		int rc_ = 0;                                                                    \
+		if (!(condition)) {                                                             \
+			kep_count(e, KEP_C_sleeps, 1);                                          \
+			if ((timeout) >= KTIME_MAX)                                             \
+				rc_ = wait_event_interruptible((e)->wait, condition);           \
+			else                                                                    \
+				rc_ = wait_event_interruptible_hrtimeout((e)->wait, condition,  \
+									 ns_to_ktime(timeout)); \
+		}                                                                               \
 		rc_ == -ETIME ? -ETIMEDOUT : rc_ ? -EINTR : 0;                                  \
 	})
 

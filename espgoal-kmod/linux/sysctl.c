@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /proc/sys/net/espgoal/interfaces of each namespace: the devices that may carry frames, or "auto". Only
- * the administrator of the namespace may write it; no process chooses an interface otherwise.
+ * /proc/sys/net/espgoal/interfaces of each namespace: the devices that may carry frames, or "auto".
+ * Only the administrator of the namespace may write it; no process chooses an interface otherwise.
  */
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
@@ -29,15 +29,13 @@ static int interfaces(KCTL_CONST struct ctl_table *table, int write, void *buffe
 	return rc;
 }
 
-static const struct ctl_table template[] = {
-	{
-		.procname = "interfaces",
-		.maxlen = sizeof_field(struct knode, list),
-		.mode = 0644,
-		.proc_handler = interfaces,
-	},
-	KCTL_END
-};
+static const struct ctl_table template[] = { {
+						     .procname = "interfaces",
+						     .maxlen = sizeof_field(struct knode, list),
+						     .mode = 0644,
+						     .proc_handler = interfaces,
+					     },
+					     KCTL_END };
 
 int ksysctl_init(struct knode *n)
 {

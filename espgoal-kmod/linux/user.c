@@ -8,7 +8,7 @@
 
 #include "home.h"
 
-DEFINE_MUTEX(kuser_lock);
+DEFINE_MUTEX(kuser_lock); /* users, rank tables, their reference counts */
 static LIST_HEAD(users);
 
 struct kuser *kuser_get(kuid_t uid)

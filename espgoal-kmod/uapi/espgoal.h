@@ -376,7 +376,7 @@ struct espgoal_rail {
 	__u32 mtu;
 	char name[16];
 	struct espgoal_link link;
-	__u32 speed;             /* Mb/s; 0: unknown */
+	__u32 speed; /* Mb/s; 0: unknown */
 	__aligned_u64 frames_in, frames_out, bytes_in, bytes_out, retried, dropped;
 };
 
