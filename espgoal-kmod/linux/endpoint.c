@@ -76,12 +76,16 @@ static void free_ep(struct work_struct *w)
 	karea_free(&e->area);
 	kpool_free(&e->room);
 	free_percpu(e->count);
-	pools_shrink(n, ESP_POOLS, true);
 	kep_uncharge(e, e->charged);
 	kuser_uncharge(e->user, KUSER_ENDPOINTS, 1);
 	kuser_put(e->user);
 	kfree(e);
+	mutex_lock(&n->pools_mutex);
+	pools_shrink(n, ESP_POOLS, true);
+	if (atomic_read(&n->open) == 1) /* what groups had asked for */
+		kpool_shrink(&n->flow_pool, n->flow_pool.want);
 	atomic_dec(&n->open);
+	mutex_unlock(&n->pools_mutex);
 	put_net(net);
 }
 
@@ -153,13 +157,16 @@ static int bring_up(struct kep *e, u32 runs, u64 area)
 	rc = kpool_grow(&e->room, KMAX_ROOMS, GFP_KERNEL_ACCOUNT);
 	if (rc)
 		return rc;
-	rc = pools_grow(e->node);
-	if (rc)
-		return rc;
 	e->mm = kmm_get(e);
-	if (IS_ERR(e->mm)) {
-		rc = PTR_ERR(e->mm);
-		pools_shrink(e->node, ESP_POOLS, true);
+	if (IS_ERR(e->mm))
+		return PTR_ERR(e->mm);
+	mutex_lock(&e->node->pools_mutex);
+	rc = pools_grow(e->node);
+	if (!rc)
+		atomic_inc(&e->node->open);
+	mutex_unlock(&e->node->pools_mutex);
+	if (rc) {
+		kmm_put(e->mm, e);
 		return rc;
 	}
 	do {
@@ -213,8 +220,7 @@ int kep_open(struct net *net, struct espgoal_open *a, struct kep **ep)
 	if (rc)
 		goto bring_down;
 	get_net(net);
-	if (atomic_inc_return(&n->open) == 1)
-		queue_delayed_work(knode_wq, &n->work, HZ);
+	queue_delayed_work(knode_wq, &n->work, HZ); /* if it is not queued */
 
 	kep_self(n, a->node, a->link);
 	a->runs = runs;

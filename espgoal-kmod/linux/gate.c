@@ -18,6 +18,7 @@ static void budget(struct kgate *g)
 {
 	g->ops = (s32)kparam_budget_ops;
 	g->turn = TURN;
+	g->again = false;
 	g->bytes = (s32)kparam_budget_bytes;
 }
 
@@ -38,7 +39,7 @@ void kgate_enter(struct knode *n)
 /* Runs in turn, until none is left or the budget is used up. */
 static void pump(struct kgate *g)
 {
-	while (!list_empty(&g->pump) && g->ops > 0 && g->bytes > 0) {
+	while (!list_empty(&g->pump) && g->ops > 0 && g->bytes > 0 && !g->again) {
 		struct krun *r = list_first_entry(&g->pump, struct krun, pump);
 
 		list_del_init(&r->pump);
@@ -57,15 +58,23 @@ static void pump(struct kgate *g)
 void kgate_leave(struct knode *n)
 {
 	struct kgate *g = kgate_here(n);
+	bool outermost = g->batch.depth == 1;
 
-	if (g->batch.depth == 1) {
-		pump(g);
-		if (!list_empty(&g->pump)) {
+	for (;;) {
+		if (outermost)
+			pump(g);
+		esp_batch_leave(&n->n, know());
+		/* What was sent may have ended messages that runs were waiting for. */
+		if (!outermost || list_empty(&g->pump))
+			break;
+		if (g->ops <= 0 || g->bytes <= 0 || g->again) {
+			g->again = false;
 			knode_count(n, KNODE_C_runs_resumed);
 			kbh_schedule(&g->bh);
+			break;
 		}
+		esp_batch_enter(&n->n);
 	}
-	esp_batch_leave(&n->n, know());
 	rcu_read_unlock();
 	local_bh_enable();
 }
@@ -93,6 +102,10 @@ bool kgate_more(struct krun *r)
 		return false;
 	if (unlikely(g->turn <= 0 && !list_empty(&g->pump)))
 		return false;
+	if (unlikely(!kpayload_ready(r))) {
+		g->again = true; /* not before this CPU has done something else */
+		return false;
+	}
 	g->ops--;
 	g->turn--;
 	return true;

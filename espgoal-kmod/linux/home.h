@@ -290,6 +290,7 @@ struct kgate {
 	struct knode *node;
 	struct kflow *flow; /* the one locked last: what is counted is its */
 	s32 ops, bytes;     /* left of the budget */
+	bool again;         /* what is left waits for the next bottom half */
 	s32 turn;           /* operations left to the run that is pumped, while others wait */
 	kbh_t bh;
 };
@@ -308,7 +309,8 @@ struct knode {
 	u32 nflows;
 	atomic_t open; /* endpoints, lingering ones included */
 	struct kgate __percpu *gate;
-	u64 __percpu *count; /* enum esp_count, then enum knode_count */
+	u64 __percpu *count;      /* enum esp_count, then enum knode_count */
+	struct mutex pools_mutex; /* open counts what the pools were grown for */
 	struct kpool pool[ESP_POOLS];
 	struct kpool flow_pool;
 	struct {
@@ -316,7 +318,6 @@ struct knode {
 		bool set;
 		u64 key[2];
 	} prf[2];
-	struct mutex rails_mutex;
 	char list[128];      /* /proc/sys/net/espgoal/interfaces */
 	u8 state[ESP_PATHS]; /* enum espgoal_rail_state, of paths without a rail */
 	struct krail __rcu *rail[ESP_PATHS];
@@ -528,7 +529,8 @@ void klocal_forget(struct knode *n, const struct kep *to, const struct ktable *t
 		   const struct kep *from);
 
 /* payload.c */
-bool kpayload_fpu(void); /* can floating-point numbers be reduced here? */
+bool kpayload_fpu(void);                   /* can floating-point numbers be reduced here? */
+bool kpayload_ready(const struct krun *r); /* may its next operation be carried out now? */
 void kpayload_moved(struct krun *r, u64 bytes);
 
 /* A run's buffers are in one piece each, and the verifier has checked every extent. */

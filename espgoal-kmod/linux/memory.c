@@ -29,11 +29,15 @@ int env_room_get(struct esp_ep *ee, struct esp_rx *rx, u64 bytes)
 		}
 	}
 	kep_count(e, KEP_C_room_taken, 1);
+	kep_get(e); /* the message may outlive what it was for */
 	return 0;
 }
 
 void env_room_put(struct esp_ep *ee, struct esp_rx *rx)
 {
+	struct kep *e = kep_of(ee);
+
 	if (rx->ref)
-		kpool_put(&kep_of(ee)->room, rx->ref);
+		kpool_put(&e->room, rx->ref);
+	kep_put(e);
 }

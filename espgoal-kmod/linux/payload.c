@@ -79,20 +79,38 @@ bool kpayload_fpu(void)
 #endif
 }
 
-/* With bottom halves off nobody else on this CPU is inside: the registers are always to be had. */
+static bool is_fp(const struct goal_op *o)
+{
+	return o->code == GOAL_OP_REDUCE &&
+	       (o->dtype == GOAL_TYPE_FLOAT || o->dtype == GOAL_TYPE_DOUBLE);
+}
+
+/* Who was interrupted may be using the registers: then it is the turn of a later bottom half. */
+bool kpayload_ready(const struct krun *r)
+{
+	const struct core_run *c = &r->core;
+
+	if (likely(!is_fp(&c->sched->op[c->queue[c->qhead]])))
+		return true;
+#if defined(CONFIG_X86_64)
+	return irq_fpu_usable();
+#elif defined(CONFIG_ARM64) && defined(CONFIG_KERNEL_MODE_NEON)
+	return may_use_simd();
+#else
+	return true;
+#endif
+}
+
+/* kpayload_ready() has said yes, and bottom halves have been off since. */
 static int reduce_fp(const struct goal_op *o, const void *in, void *inout)
 {
 	int rc;
 
 #if defined(CONFIG_X86_64)
-	if (WARN_ON_ONCE(!irq_fpu_usable()))
-		return -EIO;
 	kernel_fpu_begin();
 	rc = core_reduce_fp(o->dtype, o->rop, in, inout, o->len);
 	kernel_fpu_end();
 #elif defined(CONFIG_ARM64) && defined(CONFIG_KERNEL_MODE_NEON)
-	if (WARN_ON_ONCE(!may_use_simd()))
-		return -EIO;
 	kernel_neon_begin();
 	rc = core_reduce_fp(o->dtype, o->rop, in, inout, o->len);
 	kernel_neon_end();
@@ -113,7 +131,7 @@ int env_reduce(struct core_run *cr, u32 op)
 	if (!o->len)
 		return CORE_DONE;
 	kpayload_moved(r, o->len * core_type_size(o->dtype));
-	if (o->dtype == GOAL_TYPE_FLOAT || o->dtype == GOAL_TYPE_DOUBLE)
+	if (is_fp(o))
 		rc = reduce_fp(o, in, inout);
 	else
 		rc = core_reduce_int(o->dtype, o->rop, in, inout, o->len);

@@ -9,7 +9,8 @@
 
 #include "home.h"
 
-#define UNIT 64 /* buffers begin at a cache line */
+#define UNIT          64 /* buffers begin at a cache line */
+#define RUN_BYTES_MAX (128u << 20)
 
 void ksched_put(struct ksched *s)
 {
@@ -109,7 +110,7 @@ static int lay_out(struct ksched *s, u32 eager_max)
 	at = ALIGN(at + msgs, UNIT);
 	s->mem_at = (u32)at;
 	at += mem;
-	if (at > INT_MAX)
+	if (at > RUN_BYTES_MAX)
 		return -E2BIG;
 	s->run_bytes = (u32)at;
 	s->area_bytes = (u32)area;
