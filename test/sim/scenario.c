@@ -22,6 +22,7 @@ enum {
 	RARE_HELLO,  /* flows open again and again, and OPENs come once more */
 	RARE_BEYOND, /* frames with bytes that nobody has granted */
 	RARE_WRONG,  /* programs that do not fit together */
+	RARE_LINGER, /* who leaves is cut off for longer than its messages are kept */
 };
 
 static uint64_t pick(struct maker *m, const uint64_t *from, uint32_t n)
@@ -115,7 +116,8 @@ static void rare(struct maker *m)
 	struct sim_adversary *a = &c->adversary;
 	struct esp_params *p = &m->sc->params;
 
-	m->rare = (uint32_t)PICK(m, RARE_GONE, RARE_HELLO, RARE_HELLO, RARE_BEYOND, RARE_WRONG);
+	m->rare = (uint32_t)PICK(m, RARE_GONE, RARE_HELLO, RARE_HELLO, RARE_BEYOND, RARE_WRONG,
+				 RARE_LINGER);
 	c->nodes = (uint32_t)sim_between(&m->r, 5, 12);
 	c->rails = 1;
 	switch (m->rare) {
@@ -140,6 +142,16 @@ static void rare(struct maker *m)
 	case RARE_WRONG:
 		c->ranks_per_node = 1;
 		losses(m);
+		break;
+	case RARE_LINGER:
+		c->ranks_per_node = (uint32_t)sim_between(&m->r, 1, 3);
+		a->cut_every = ESP_MS;
+		a->cut_min = 11 * ESP_S;
+		a->cut_max = 15 * ESP_S;
+		a->cuts = 1;
+		p->eager_max = 1024;
+		p->death = 60 * ESP_S;
+		m->bytes = 500 * c->nodes;
 		break;
 	default:
 		c->ranks_per_node = 1;
@@ -251,6 +263,10 @@ static bool collective(struct maker *m, struct goal_program **p, uint32_t ranks)
 	uint64_t most = m->bytes / ranks;
 	uint32_t rank;
 
+	/* Somebody has sent all he has to send while others have not got it. */
+	if (m->sc->kind == SCENARIO_RARE && m->rare == RARE_LINGER)
+		q.coll =
+			(enum goal_coll)PICK(m, GOAL_BCAST, GOAL_GATHER, GOAL_REDUCE, GOAL_SCATTER);
 	switch (q.coll) {
 	case GOAL_ALLTOALL:
 	case GOAL_ALLTOALLV:
@@ -353,9 +369,15 @@ static bool group(struct maker *m, uint64_t within, bool only)
 		plan.runs = 200;
 		plan.within = 50 * ESP_MS; /* opening after several losses included */
 	}
+	if (sc->kind == SCENARIO_RARE && m->rare == RARE_LINGER) {
+		plan.lockstep = false;
+		plan.think = 100000;
+		plan.overlap = 8;
+		plan.runs = 30;
+	}
 	plan.may_fail = plan.unchecked || a->alien || a->kill_every || a->cancel || a->cut_every ||
 			a->no_memory;
-	plan.leave = only && !plan.lockstep && one_in(m, 2);
+	plan.leave = only && !plan.lockstep && (sc->kind == SCENARIO_RARE || one_in(m, 2));
 	if (sc->kind == SCENARIO_IDLE && !a->forget_every) {
 		plan.think = 3 * ESP_S;
 		plan.overlap = 1;
