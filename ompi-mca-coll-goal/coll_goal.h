@@ -298,9 +298,11 @@ void *coll_goal_calloc(size_t n, size_t bytes);
 
 /*
  * say.c: a message of help-mpi-coll-goal.txt; where all processes of the job, or all members of
- * @comm, would say it: the first of a node.
+ * @comm, would say it: the first of a node; where it is not known who would: whoever comes first to
+ * the same words.
  */
 void coll_goal_say(const char *topic, ...);
+void coll_goal_say_once(const char *topic, ...);
 void coll_goal_say_first(const char *topic, ...);
 void coll_goal_say_member(ompi_communicator_t *comm, const char *topic, ...);
 

@@ -322,8 +322,10 @@ static void conclude(struct coll_goal_vote *v, int error)
 	if (!agreed) {
 		int status = error ? error : v->result.status ? v->result.status : -EIO;
 
-		coll_goal_say_member(comm, "no-vote", comm->c_name, v->result.culprit,
-				     strerror(-status));
+		/* Of an error of its own only this member knows. */
+		coll_goal_say_once("no-vote", comm->c_name,
+				   error ? ompi_comm_rank(comm) : v->result.culprit,
+				   strerror(-status));
 		coll_goal_spoil(m, coll_goal_error(m, status));
 	} else {
 		opal_output_verbose(1, mca_coll_goal_component.output,
