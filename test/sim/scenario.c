@@ -6,6 +6,9 @@
 #include "scenario.h"
 #include "tools/tool.h"
 
+/* A run that takes longer will never end: deaths and partitions cost a minute or two at most. */
+#define HANGS (200 * ESP_S)
+
 const char *const scenario_name[SCENARIO_KINDS] = { "calm",   "lossy",  "hostile", "credit",
 						    "memory", "paths",  "death",   "idle",
 						    "tail",   "single", "rare" };
@@ -437,9 +440,9 @@ bool scenario_open(struct scenario *sc, uint64_t seed, enum scenario_kind kind, 
 	/* With members that leave, an endpoint has one group only. */
 	groups = (uint32_t)PICK(&m, 1, 1, 2);
 	if (sc->kind == SCENARIO_RARE)
-		groups = m.rare == RARE_GONE ? 8 : 4;
+		groups = m.rare == RARE_LINGER ? 1 : m.rare == RARE_GONE ? 8 : 4;
 	for (i = 0; i < groups; i++)
-		if (!group(&m, 400 * ESP_S, groups == 1))
+		if (!group(&m, HANGS, groups == 1))
 			return false;
 	return true;
 }
