@@ -9,9 +9,12 @@
  * of the three forms binds the sides and runs the plan: blocking (run.c), nonblocking and
  * persistent (request.c).
  *
- * Locks: there is one, mca_coll_goal_component.lock, taken only under MPI_THREAD_MULTIPLE or
- * with a progress thread, held for list and counter updates only, and never around a call into
- * Open MPI or the engine that may call back.
+ * Locks: mca_coll_goal_component.lock, taken only under MPI_THREAD_MULTIPLE or with a progress
+ * thread, held for list and counter updates only, and never around a call into Open MPI or the
+ * engine that may call back. And one for each communicator, under MPI_THREAD_MULTIPLE: between
+ * finding a call's plan and having a reference to it, since Open MPI's own collectives
+ * (MPI_Comm_idup) may be started on the communicator by any thread that makes progress. It may be
+ * taken again by its owner, and is taken before the other.
  */
 #ifndef COLL_GOAL_H
 #define COLL_GOAL_H
@@ -20,6 +23,7 @@
 
 #include <errno.h>
 #include <goal/goal.h>
+#include <pthread.h>
 
 #define coll_goal_likely(x)   __builtin_expect(!!(x), 1)
 #define coll_goal_unlikely(x) __builtin_expect(!!(x), 0)
@@ -176,13 +180,19 @@ struct coll_goal_module {
 	uint32_t declined;              /* collectives handed to prev, bits by enum goal_coll */
 	bool voted;                     /* the vote was started */
 	bool ready;                     /* it is over, nothing waits for it, and not broken */
+	bool settled;                   /* every member knows that it was started (run.c) */
 	int broken;                     /* MPI error that every call gets; 0: none */
-	uint64_t next_op;               /* blocking and nonblocking calls, plain stream */
-	uint32_t next_init;             /* persistent ones */
-	uint32_t next_near;             /* of COLL_GOAL_NEAR */
-	uint32_t *next_rooted;          /* by root in the remote group, ourselves last */
-	int32_t stream_tag;             /* first of COLL_GOAL_STREAM_TAGS for the other streams */
-	bool lower;                     /* inter: ours is the group whose leader comes first */
+	uint64_t next_blocking;         /* calls of the plain stream */
+	uint64_t next_nonblocking;
+	uint32_t next_init;     /* persistent ones */
+	uint32_t next_near;     /* of COLL_GOAL_NEAR */
+	uint32_t *next_rooted;  /* by root in the remote group, ourselves last */
+	int32_t stream_tag;     /* first of COLL_GOAL_STREAM_TAGS for the other streams */
+	int32_t blocking_tag;   /* first of COLL_GOAL_BLOCKING_TAGS for blocking calls */
+	uint32_t blocking_used; /* of them, since they last began anew */
+	int32_t open_tag;       /* first that is not set aside, when all are */
+	pthread_mutex_t calls;  /* with threads: plans, names, and the start of the vote */
+	bool lower;             /* inter: ours is the group whose leader comes first */
 	struct goal_group *group;
 	struct coll_goal_grave *grave; /* memory set aside for burying the group */
 	struct goal_group *apart;      /* all over the PML, for COLL_GOAL_NEAR before the vote */
@@ -223,6 +233,18 @@ static inline void coll_goal_unlock(void)
 {
 	if (coll_goal_unlikely(mca_coll_goal_component.threads))
 		opal_mutex_unlock(&mca_coll_goal_component.lock);
+}
+
+static inline void coll_goal_calls_lock(struct coll_goal_module *m)
+{
+	if (coll_goal_unlikely(ompi_mpi_thread_multiple))
+		(void)pthread_mutex_lock(&m->calls);
+}
+
+static inline void coll_goal_calls_unlock(struct coll_goal_module *m)
+{
+	if (coll_goal_unlikely(ompi_mpi_thread_multiple))
+		(void)pthread_mutex_unlock(&m->calls);
 }
 
 static inline void coll_goal_work(int32_t more)
@@ -276,9 +298,11 @@ void *coll_goal_calloc(size_t n, size_t bytes);
 
 /*
  * say.c: a message of help-mpi-coll-goal.txt; where all processes of the job, or all members of
- * @comm, would say it: the first of a node.
+ * @comm, would say it: the first of a node; where it is not known who would: whoever comes first to
+ * the same words.
  */
 void coll_goal_say(const char *topic, ...);
+void coll_goal_say_once(const char *topic, ...);
 void coll_goal_say_first(const char *topic, ...);
 void coll_goal_say_member(ompi_communicator_t *comm, const char *topic, ...);
 
@@ -345,13 +369,19 @@ void coll_goal_progress_need(void);
 /* Open MPI's other progress, while a blocking call waits. */
 void coll_goal_idle(void);
 
-/* stream.c: what names a run of @c with @ntags tags. 0 or an MPI error. */
-#define COLL_GOAL_STREAM_TAGS (1 << 16)
-int coll_goal_ident_other(struct coll_goal_module *m, const struct coll_goal_call *c,
-			  uint32_t ntags, bool persistent, struct coll_goal_ident *ident);
+/*
+ * stream.c: what names a run of @c with @ntags tags; of blocking calls, that of the plain stream is
+ * run.c's. 0 or an MPI error.
+ */
+#define COLL_GOAL_STREAM_TAGS   (1 << 16)
+#define COLL_GOAL_BLOCKING_TAGS (1 << 20)
+int coll_goal_ident(struct coll_goal_module *m, const struct coll_goal_call *c, uint32_t ntags,
+		    bool persistent, struct coll_goal_ident *ident);
 
-/* tags.c: reserve @n tags of @comm, the first of which is returned; they count down. */
-int32_t coll_goal_tags(ompi_communicator_t *comm, uint32_t n);
+/* tags.c: reserve @n tags of @m's communicator, the first of which is returned; they count down. */
+int32_t coll_goal_tags(struct coll_goal_module *m, uint32_t n);
+/* Set aside those that are used again and again, when the communicator is made. */
+void coll_goal_tags_set_aside(struct coll_goal_module *m);
 
 /* remote.c */
 extern const struct goal_remote_ops coll_goal_remote_ops;

@@ -87,8 +87,8 @@ static int engine_open(void)
 	if (attr.kind == GOAL_ENGINE_KERNEL)
 		coll_goal_say_first("no-kernel-engine", opal_process_info.nodename, strerror(-rc));
 	else
-		coll_goal_say("no-engine", opal_process_info.nodename,
-			      error.text[0] ? error.text : strerror(-rc));
+		coll_goal_say_once("no-engine", opal_process_info.nodename,
+				   error.text[0] ? error.text : strerror(-rc));
 	return OMPI_ERR_NOT_AVAILABLE;
 }
 

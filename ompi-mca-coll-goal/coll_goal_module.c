@@ -9,8 +9,14 @@
 
 static void module_construct(struct coll_goal_module *m)
 {
+	pthread_mutexattr_t again;
+
 	/* The parent's constructor has cleared its own part only. */
 	memset((char *)m + sizeof(m->super), 0, sizeof(*m) - sizeof(m->super));
+	(void)pthread_mutexattr_init(&again);
+	(void)pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+	(void)pthread_mutex_init(&m->calls, &again);
+	(void)pthread_mutexattr_destroy(&again);
 }
 
 /* Also where selection or enabling went wrong, and from within our own progress callback. */
@@ -24,6 +30,7 @@ static void module_destruct(struct coll_goal_module *m)
 	free((void *)m->near.destinations);
 	free(m->scratch);
 	free(m->next_rooted);
+	(void)pthread_mutex_destroy(&m->calls);
 }
 
 OBJ_CLASS_INSTANCE(coll_goal_module_t, mca_coll_base_module_t, module_construct, module_destruct);
@@ -89,7 +96,7 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 					     m->comm->c_name);
 	}
 	/* Here, where every member comes by: not all need take part in the first call of a stream. */
-	m->stream_tag = coll_goal_tags(m->comm, COLL_GOAL_STREAM_TAGS);
+	coll_goal_tags_set_aside(m);
 	return OMPI_COMM_IS_INTER(m->comm) ? coll_goal_begin(m) : OMPI_SUCCESS;
 }
 

@@ -7,6 +7,9 @@
  */
 #include "coll_goal.h"
 
+/* What the engine takes for 0. */
+#define COLL_GOAL_RING_BYTES 65536u
+
 #define PARAMS (&mca_coll_goal_component.params)
 
 static mca_base_var_enum_value_t engine_names[] = {
@@ -43,6 +46,17 @@ static const char *given(const char *name)
 	return text && *text ? text : NULL;
 }
 
+/*
+ * Open MPI itself refuses the value of @name, and says so; but its message is often lost when MPI_Init
+ * fails soon after.
+ */
+static int refused(const char *name, const char *allowed)
+{
+	const char *text = given(name);
+
+	return bad_value(name, text ? text : "what was given", allowed);
+}
+
 /* Open MPI takes any text for a number, mostly for 0. */
 static int check_number(const char *name)
 {
@@ -57,17 +71,15 @@ static int check_number(const char *name)
 	return end == text || *end ? bad_value(name, text, "a number") : OMPI_SUCCESS;
 }
 
-/* Open MPI says so too, but its message is often lost when MPI_Init fails soon after. */
 static int bad_name(const char *name, const mca_base_var_enum_value_t *names)
 {
 	char allowed[200] = "";
-	const char *text = given(name);
 	size_t used = 0;
 
 	for (int i = 0; names[i].string && used < sizeof(allowed); i++)
 		used += snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i ? ", " : "",
 				 names[i].string);
-	return bad_value(name, text ? text : "what was given", allowed);
+	return refused(name, allowed);
 }
 
 /* An enumerated parameter; takes over the reference to @values. */
@@ -92,7 +104,8 @@ static int register_uint(mca_base_component_t *c, const char *name, const char *
 
 	*storage = value;
 	rc = register_var(c, name, text, MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, level, storage);
-	return rc == OMPI_SUCCESS ? check_number(name) : rc;
+	return rc == OMPI_SUCCESS ? check_number(name)
+				  : refused(name, "a number from 0 to 4294967295");
 }
 
 static int register_int(mca_base_component_t *c, const char *name, const char *text, int *storage,
@@ -102,7 +115,8 @@ static int register_int(mca_base_component_t *c, const char *name, const char *t
 
 	*storage = value;
 	rc = register_var(c, name, text, MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, storage);
-	return rc == OMPI_SUCCESS ? check_number(name) : rc;
+	return rc == OMPI_SUCCESS ? check_number(name)
+				  : refused(name, "a number from -2147483648 to 2147483647");
 }
 
 /* <collective>_algorithm: the names that exist for it, on either kind of communicator. */
@@ -171,6 +185,8 @@ static int register_tuning(mca_base_component_t *c)
 				  "computes",
 				  MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5,
 				  &PARAMS->progress_thread);
+		if (rc != OMPI_SUCCESS)
+			rc = refused("progress_thread", "true or false");
 	}
 	return rc;
 }
@@ -220,11 +236,11 @@ int coll_goal_params_register(mca_base_component_t *c)
 	return rc;
 }
 
-static int bad_number(const char *name, unsigned int value, const char *allowed)
+static int bad_number(const char *name, long long value, const char *allowed)
 {
-	char text[16];
+	char text[24];
 
-	snprintf(text, sizeof(text), "%u", value);
+	snprintf(text, sizeof(text), "%lld", value);
 	return bad_value(name, text, allowed);
 }
 
@@ -253,22 +269,31 @@ static int parse_disable(void)
 	return OMPI_SUCCESS;
 }
 
-static bool power_of_two(unsigned int n)
+static bool power_of_two_in(unsigned int n, unsigned int least, unsigned int most)
 {
-	return n && !(n & (n - 1));
+	return n >= least && n <= most && !(n & (n - 1));
 }
 
 int coll_goal_params_check(void)
 {
 	const struct coll_goal_params *p = PARAMS;
+	unsigned int ring = p->ring_bytes ? p->ring_bytes : COLL_GOAL_RING_BYTES;
 
+	if (p->priority > 100)
+		return bad_number("priority", p->priority, "0 to 100, or below 0");
 	if (p->cache_size < 1 || p->cache_size > 1048576)
 		return bad_number("cache_size", p->cache_size, "1 to 1048576 schedules");
-	if (p->ring_slots && (!power_of_two(p->ring_slots) || p->ring_slots > 65536))
+	if (p->ring_slots && !power_of_two_in(p->ring_slots, 4, 1u << 16))
 		return bad_number("ring_slots", p->ring_slots,
-				  "a power of two up to 65536 slots, or 0");
-	if (p->ring_bytes && (!power_of_two(p->ring_bytes) || p->ring_bytes > 1u << 28))
+				  "a power of two from 4 to 65536 slots, or 0");
+	if (p->ring_bytes && !power_of_two_in(p->ring_bytes, 1024, 1u << 28))
 		return bad_number("ring_bytes", p->ring_bytes,
-				  "a power of two up to 268435456 bytes, or 0");
+				  "a power of two from 1024 to 268435456 bytes, or 0");
+	if (p->eager > ring / 2 || p->eager > 65535)
+		return bad_number(
+			"eager", p->eager,
+			"at most 65535 and half of coll_goal_ring_bytes (65536 unless given)");
+	if (p->sleep_us > 1000000)
+		return bad_number("sleep_us", p->sleep_us, "at most 1000000 microseconds");
 	return parse_disable();
 }

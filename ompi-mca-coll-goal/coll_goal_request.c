@@ -314,6 +314,22 @@ static void retain(struct coll_goal_request *r)
 	r->retained = true;
 }
 
+/*
+ * @c comes at the same place among the user's calls everywhere: Open MPI itself makes no such call
+ * while it creates a communicator in the background (MPI_Comm_idup).
+ */
+static bool in_order(const struct coll_goal_call *c, bool persistent)
+{
+	switch (coll_goal_key_coll(&c->key)) {
+	case GOAL_ALLREDUCE:
+	case GOAL_BCAST:
+	case GOAL_REDUCE:
+		return persistent;
+	default:
+		return true;
+	}
+}
+
 /* A request for @c, which it takes over, with its operation id and tags. */
 static int request_new(struct coll_goal_module *m, struct coll_goal_call *c, bool persistent,
 		       struct coll_goal_request **request)
@@ -326,16 +342,24 @@ static int request_new(struct coll_goal_module *m, struct coll_goal_call *c, boo
 
 	if (c->stream == COLL_GOAL_NEAR)
 		c->stream = COLL_GOAL_PLAIN; /* these forms reach us at every member */
+	if (coll_goal_unlikely(!m->settled))
+		m->settled = in_order(c, persistent);
+	coll_goal_calls_lock(m);
 	rc = coll_goal_plan_last(m, c, &plan);
 	if (coll_goal_likely(!rc))
-		rc = coll_goal_name(m, c, plan->ntags, persistent, &ident);
+		rc = coll_goal_ident(m, c, plan->ntags, persistent, &ident);
+	if (coll_goal_likely(!rc))
+		coll_goal_plan_ref(plan);
+	coll_goal_calls_unlock(m);
 	if (coll_goal_unlikely(rc)) {
 		coll_goal_spoil(m, rc);
 		return coll_goal_call_drop(c, rc);
 	}
 	r = request_get();
-	if (coll_goal_unlikely(!r))
+	if (coll_goal_unlikely(!r)) {
+		coll_goal_plan_unref(plan);
 		return coll_goal_call_drop(c, OMPI_ERR_OUT_OF_RESOURCE);
+	}
 	base = &r->super.super;
 	OMPI_REQUEST_INIT(base, persistent);
 	base->req_mpi_object.comm = m->comm;
@@ -345,7 +369,6 @@ static int request_new(struct coll_goal_module *m, struct coll_goal_call *c, boo
 	base->req_status._cancelled = 0;
 	r->module = m;
 	r->plan = plan;
-	coll_goal_plan_ref(plan);
 	r->call = *c;
 	r->call.key.vec = NULL; /* it stands in the module's scratch */
 	r->ident = ident;

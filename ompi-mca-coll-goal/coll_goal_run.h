@@ -14,7 +14,10 @@ struct coll_goal_binding {
 	struct goal_buffer buffer[2];
 };
 
-/* The plan of @c, most often the one this collective ran last. 0 or an MPI error. */
+/*
+ * The plan of @c, most often the one this collective ran last. It stays the cache's: before anything
+ * that makes progress, or gives up the lock for calls, take a reference. 0 or an MPI error.
+ */
 static inline int coll_goal_plan_last(struct coll_goal_module *m, const struct coll_goal_call *c,
 				      struct coll_goal_plan **plan)
 {
@@ -34,21 +37,6 @@ static inline int coll_goal_plan_last(struct coll_goal_module *m, const struct c
 		return OMPI_SUCCESS;
 	}
 	return coll_goal_plan_get(m, &c->key, plan);
-}
-
-/* The name and tags of a run of @c: most often the next of a counter. 0 or an MPI error. */
-static inline int coll_goal_name(struct coll_goal_module *m, const struct coll_goal_call *c,
-				 uint32_t ntags, bool persistent, struct coll_goal_ident *ident)
-{
-	uint64_t n;
-
-	if (coll_goal_unlikely(persistent || c->stream != COLL_GOAL_PLAIN))
-		return coll_goal_ident_other(m, c, ntags, persistent, ident);
-	n = m->next_op++;
-	ident->op_id = (uint32_t)(n >> 32);
-	ident->start = (uint32_t)n;
-	ident->tag = coll_goal_tags(m->comm, ntags);
-	return OMPI_SUCCESS;
 }
 
 static inline void coll_goal_attr(struct goal_run_attr *attr, struct coll_goal_binding *b,

@@ -7,12 +7,56 @@
 #include "coll_goal.h"
 
 #include <stdarg.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 static void say(const char *topic, va_list args)
 {
 	char *text = opal_show_help_vstring("help-mpi-coll-goal.txt", topic, true, args);
 
 	if (text)
+		fputs(text, stderr);
+	free(text);
+}
+
+/*
+ * Has another process of the job on this node said @text? Who says it takes a socket's name made of
+ * job and text, which is free again when the process ends. Where none can be had: no.
+ */
+static bool said(const char *text)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	uint64_t hash = 0xcbf29ce484222325ull;
+	int fd, len;
+
+	for (const char *t = text; *t; t++)
+		hash = (hash ^ (unsigned char)*t) * 0x100000001b3ull;
+	/* In the abstract name space: from the second byte on. */
+	len = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "espgoal/%lu/%lx/%llx",
+		       (unsigned long)getuid(), (unsigned long)OPAL_PROC_MY_NAME.jobid,
+		       (unsigned long long)hash);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	if (!bind(fd, (struct sockaddr *)&name,
+		  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)))
+		return false; /* kept open: it is the mark */
+	len = errno;
+	close(fd);
+	return len == EADDRINUSE;
+}
+
+void coll_goal_say_once(const char *topic, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, topic);
+	text = opal_show_help_vstring("help-mpi-coll-goal.txt", topic, true, args);
+	va_end(args);
+	if (text && !said(text))
 		fputs(text, stderr);
 	free(text);
 }

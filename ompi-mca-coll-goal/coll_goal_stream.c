@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names of runs. The members of a communicator make the same calls in the same order, so the
- * count of calls names a run at all of them. Two kinds of calls break that rule, since the MPI
+ * count of calls names a run at all of them. Blocking and nonblocking calls are counted apart, since
+ * some of the latter are Open MPI's own (tags.c). Two kinds of calls break the rule, since the MPI
  * layer returns before it reaches us where a process has no data, and only there: rooted
  * collectives on intercommunicators at callers with MPI_PROC_NULL, and the blocking uniform
  * neighborhood collectives at processes without neighbors (with a count of 0). They are counted by
  * those who do take part, in streams of their own, with tags of their own.
  *
- *	op_id bits 31, 30
- *	0 0	plain; op_id and start are high and low half of the count
+ *	op_id bits 31, 30, 29
+ *	0 0 0	plain, blocking (run.c); op_id and start are high and low half of the count
+ *	0 0 1	plain, nonblocking; so are the rest of op_id, and start
  *	0 1	persistent: op_id counts the *_init calls, start the starts
  *	1 s	other streams; s: the root is in the higher of the two groups
  */
 #include "coll_goal.h"
 
-#define PERSISTENT 0x40000000u
-#define OTHER      0x80000000u
-#define HIGHER     0x40000000u
+#define NONBLOCKING 0x20000000u
+#define PERSISTENT  0x40000000u
+#define OTHER       0x80000000u
+#define HIGHER      0x40000000u
 
 /* Bits that a rank of either group needs. */
 static unsigned int rank_bits(const struct coll_goal_module *m)
@@ -45,16 +48,23 @@ static uint32_t *rooted(struct coll_goal_module *m, int64_t root, uint32_t *side
 	return &m->next_rooted[here ? m->shape.remote_size : (uint32_t)root];
 }
 
-int coll_goal_ident_other(struct coll_goal_module *m, const struct coll_goal_call *c,
-			  uint32_t ntags, bool persistent, struct coll_goal_ident *ident)
+int coll_goal_ident(struct coll_goal_module *m, const struct coll_goal_call *c, uint32_t ntags,
+		    bool persistent, struct coll_goal_ident *ident)
 {
 	uint32_t side = 0, rank = 0, part = COLL_GOAL_STREAM_TAGS / 4, *next, n;
 	unsigned int bits = 0, which;
 
 	if (c->stream == COLL_GOAL_PLAIN) {
-		ident->op_id = PERSISTENT | (m->next_init++ & (PERSISTENT - 1));
-		ident->start = 0; /* the first start is 1 */
-		ident->tag = coll_goal_tags(m->comm, ntags);
+		if (persistent) {
+			ident->op_id = PERSISTENT | (m->next_init++ & (PERSISTENT - 1));
+			ident->start = 0; /* the first start is 1 */
+		} else {
+			uint64_t count = m->next_nonblocking++;
+
+			ident->op_id = NONBLOCKING | (uint32_t)(count >> 32);
+			ident->start = (uint32_t)count;
+		}
+		ident->tag = coll_goal_tags(m, ntags);
 		return OMPI_SUCCESS;
 	}
 	if (c->stream == COLL_GOAL_ROOTED) {

@@ -317,13 +317,15 @@ static void conclude(struct coll_goal_vote *v, int error)
 		mca_coll_goal_component.votes = v->next;
 	if (v->next)
 		v->next->prev = v->prev;
-	mca_coll_goal_component.stats.votes++;
+	mca_coll_goal_component.stats.votes += agreed;
 	coll_goal_unlock();
 	if (!agreed) {
 		int status = error ? error : v->result.status ? v->result.status : -EIO;
 
-		coll_goal_say_member(comm, "no-vote", comm->c_name, v->result.culprit,
-				     strerror(-status));
+		/* Of an error of its own only this member knows. */
+		coll_goal_say_once("no-vote", comm->c_name,
+				   error ? ompi_comm_rank(comm) : v->result.culprit,
+				   strerror(-status));
 		coll_goal_spoil(m, coll_goal_error(m, status));
 	} else {
 		opal_output_verbose(1, mca_coll_goal_component.output,
@@ -400,7 +402,7 @@ static int vote_start(struct coll_goal_module *m)
 		coll_goal_spoil(m, OMPI_ERR_OUT_OF_RESOURCE);
 		return m->broken;
 	}
-	v->tag = coll_goal_tags(m->comm, 1);
+	v->tag = coll_goal_tags(m, 1);
 	for (int i = 0; i < v->children; i++)
 		if (irecv(v, &v->below[i], v->child[i], &v->from_child[i]) != OMPI_SUCCESS)
 			goto give_up;

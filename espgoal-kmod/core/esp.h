@@ -502,6 +502,7 @@ struct esp_flow {
 	u64 cid;        /* ours */
 	u64 cid_peer;   /* theirs, once it is known */
 	u64 stamp_peer; /* of its last attempt that was believed */
+	u64 taken;      /* when */
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */
 	u8 hello_tries, hello_path, hello_rounds;
@@ -599,6 +600,7 @@ struct esp_node {
 	struct esp_member *tell_first; /* those that have something to tell */
 	struct esp_bucket bucket[ESP_BUCKETS];
 	u64 hello_pause; /* ns for one of a bucket */
+	u32 token_era;   /* tokens of an earlier one are not ours any more; read without the lock */
 };
 
 /* pump_esp.c: the entries. */

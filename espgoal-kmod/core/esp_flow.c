@@ -206,6 +206,9 @@ void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 		esp_queue_drop(f, esp_entry(l, struct esp_queue, all));
 	for (i = 0; i < ESP_PATHS; i++)
 		f->path[i].state = ESP_PATH_NONE;
+	/* The stamp is forgotten with the flow, and a copy of the OPEN would be believed again. */
+	if (f->stamp_peer && t->now - f->taken <= ESP_TOKEN_LIFE)
+		t->new_era = true;
 	f->state = ESP_FLOW_DEAD;
 	f->timer = ESP_NEVER;
 	env_timer(f, ESP_NEVER);

@@ -96,6 +96,7 @@ void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 		struct esp_addr from, to;
 		u8 node[16];
 		__le64 cid, stamp;
+		__le32 era;
 		u8 half;
 	} __attribute__((packed)) in;
 	u32 half;
@@ -106,6 +107,7 @@ void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 	memcpy(in.node, h->node, sizeof(in.node));
 	in.cid = h->cid;
 	in.stamp = h->stamp;
+	in.era = cpu_to_le32(n->token_era);
 	for (half = 0; half < 2; half++) {
 		__le64 v;
 
@@ -332,6 +334,7 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 		env_count(f->node, ESP_C_flow_accept_up, 1);
 	}
 	f->stamp_peer = stamp;
+	f->taken = t->now;
 	esp_flow_up(f, place, from, h, t);
 	send(f, place, ESP_T_ACCEPT, cid, h->token, t);
 	return 0;

@@ -21,6 +21,7 @@ struct esp_todo {
 	struct esp_link ctls;  /* esp_ctl.link: to be freed */
 	u8 waits;              /* what waits for it goes: 1 refusals, 2 all */
 	bool died;             /* the peer is dead: its groups fail */
+	bool new_era;          /* no token that was given so far is good any more */
 };
 
 static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now)
@@ -30,10 +31,14 @@ static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now
 	t->kick = 0;
 	t->waits = 0;
 	t->died = false;
+	t->new_era = false;
 	esp_link_init(&t->ended);
 	esp_link_init(&t->rx);
 	esp_link_init(&t->ctls);
 }
+
+/* Keys of tokens are numbered by the upper half of the time, and the last two are good. */
+#define ESP_TOKEN_LIFE (2ull << 32)
 
 /* Serial numbers that wrap. */
 static inline bool esp_before(u32 a, u32 b)

@@ -99,6 +99,11 @@ void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 		esp_unlink(&c->link);
 		env_pool_put(n, ESP_POOL_CTL, c);
 	}
+	if (t->new_era) {
+		env_node_lock(n);
+		n->token_era++;
+		env_node_unlock(n);
+	}
 	if (t->waits)
 		esp_waits_drop(f, t->waits);
 	if (t->died)

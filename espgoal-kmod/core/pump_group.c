@@ -495,7 +495,10 @@ void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 	tell_all(n, now);
 }
 
-/* A run waits for a message of the rank @src: see that its node and its endpoint live. */
+/*
+ * A run waits for a message of the rank @src, or for it to take one: see that its node and its
+ * endpoint live, and that the run has not failed there.
+ */
 static void watch(struct esp_run *r, u32 src, u64 now)
 {
 	struct esp_node *n = r->m->ep->node;
@@ -535,14 +538,22 @@ static void watch_run(struct esp_run *r, u64 now)
 	u32 i, last = GOAL_OP_NONE;
 
 	for (i = 0; i < s->hdr->nrecv; i++) {
-		u32 op = s->match[i], peer;
+		u32 op = s->match[i], peer = s->op[op].peer;
 
-		if (r->run->state[op] != CORE_OP_POSTED)
+		if (r->run->state[op] != CORE_OP_POSTED && r->run->state[op] != CORE_OP_BUSY)
 			continue;
-		peer = s->op[op].peer;
 		if (peer != last)
 			watch(r, peer, now);
 		last = peer;
+	}
+	for (i = 0, last = GOAL_OP_NONE; i < s->hdr->nops; i++) {
+		const struct goal_op *o = &s->op[i];
+
+		if (o->code != GOAL_OP_SEND || r->run->state[i] != CORE_OP_BUSY)
+			continue;
+		if (o->peer != last)
+			watch(r, o->peer, now);
+		last = o->peer;
 	}
 }
 

@@ -38,12 +38,38 @@ static void check_path(struct sim *s, const struct esp_flow *f, const struct esp
 		sim_fail(s, "path %u has %u numbers open", p->id, n);
 	if (p->window > (u64)f->node->p.window_max * ESP_MTU_MAX)
 		sim_fail(s, "path %u: window of %u", p->id, p->window);
+	if (p->mtu > ESP_MTU_MIN && p->rail && p->mtu > ((struct sim_rail *)p->rail)->tried)
+		sim_fail(s, "path %u uses an MTU of %u that was never tried", p->id, p->mtu);
 	if (p->state == ESP_PATH_UP && p->rail && p->rail->up && p->mtu > p->rail->mtu)
 		sim_fail(s, "path %u uses an MTU of %u where %u is allowed", p->id, p->mtu,
 			 p->rail->mtu);
 }
 
-static void check_flow(struct sim *s, const struct sim_flow *sf)
+/* Who is to be told STOP is told: it waits to be said, or is on its way. */
+static bool stop_said(const struct esp_flow *f, const struct esp_rx *rx)
+{
+	u32 i, k;
+
+	if (esp_linked(&rx->say))
+		return true;
+	for (i = 0; i < ESP_PATHS; i++) {
+		const struct esp_link *l, *sent = &f->path[i].sent;
+
+		for (l = f->path[i].state == ESP_PATH_NONE ? sent : sent->next; l != sent;
+		     l = l->next) {
+			const struct esp_sent *x = esp_entry(l, struct esp_sent, link);
+
+			for (; x; x = x->more)
+				for (k = 0; k < x->n; k++)
+					if (x->item[k].kind == ESP_ITEM_STOP &&
+					    x->item[k].mid == rx->mid)
+						return true;
+		}
+	}
+	return false;
+}
+
+static void check_flow(struct sim *s, struct sim_flow *sf)
 {
 	const struct esp_flow *f = &sf->f;
 	const struct esp_params *q = &s->p;
@@ -55,6 +81,9 @@ static void check_flow(struct sim *s, const struct sim_flow *sf)
 			sim_fail(s, "a dead flow has %u messages", f->nmsgs);
 		return;
 	}
+	if (f->stamp_peer < sf->stamp)
+		sim_fail(s, "an OPEN of an attempt that was over was believed");
+	sf->stamp = f->stamp_peer;
 	for (i = 0; i < ESP_PATHS; i++)
 		if (f->path[i].state != ESP_PATH_NONE)
 			check_path(s, f, &f->path[i]);
@@ -89,6 +118,8 @@ static void check_flow(struct sim *s, const struct sim_flow *sf)
 			sim_fail(s, "reception %u of %llu bytes has %llu in %u ranges", rx->mid,
 				 (unsigned long long)rx->total, (unsigned long long)rx->here,
 				 rx->nrange);
+		if (rx->state == ESP_RX_STOP && !stop_said(f, rx))
+			sim_fail(s, "nobody tells the sender of message %u to stop", rx->mid);
 	}
 }
 

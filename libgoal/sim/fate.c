@@ -2,6 +2,8 @@
 /* The adversary: what becomes of each frame, and the faults it plans. */
 #include "inside.h"
 
+#define FAULT_TIME (20 * ESP_S)
+
 static struct sim_frame *copy(const struct sim_frame *fr)
 {
 	struct sim_frame *c = sim_frame_get(fr->s);
@@ -138,6 +140,9 @@ static void plan_next(struct sim *s, enum sim_deed deed)
 {
 	u64 every = period(&s->c.adversary, deed);
 
+	/* What is not over by then hangs, and has to be simulated for long until it is found. */
+	if (s->now > SIM_START + FAULT_TIME)
+		return;
 	if (every)
 		plan(s, deed, 1 + sim_below(&s->random, 2 * every), 0, 0);
 }
@@ -164,7 +169,7 @@ static void cut(struct sim *s)
 	const struct sim_adversary *a = &s->c.adversary;
 	u32 i;
 
-	if (s->sides)
+	if (s->sides || (a->cuts && s->t.cuts >= a->cuts))
 		return;
 	s->sides = 1;
 	s->t.cuts++;

@@ -60,6 +60,7 @@ struct sim_flow {
 	u64 queued; /* the event that counts */
 	u32 refs;
 	u32 events; /* queued, stale ones included */
+	u64 stamp;  /* the highest stamp_peer so far */
 	bool in_table, touched;
 };
 
@@ -71,7 +72,8 @@ struct sim_rail {
 	bool draining;
 	bool present, cut; /* cut: the cable is out, and nobody was told */
 	u32 backlog;
-	u16 hole; /* larger frames vanish; 0: none do */
+	u16 hole;  /* larger frames vanish; 0: none do */
+	u16 tried; /* the largest frame that was only to find out whether it gets through */
 };
 
 struct sim_node {
@@ -422,6 +424,7 @@ bool sim_past(const struct sim_member *m, u32 number);
 /* job.c */
 void sim_seat_ask(struct sim_seat *seat);
 void sim_seat_gone(struct sim_seat *seat);
+void sim_seat_left(struct sim_seat *seat);
 void sim_seat_over(struct sim_seat *seat, u32 number, u64 ns);
 void sim_job_free(struct sim_job *j);
 

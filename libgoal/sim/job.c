@@ -50,6 +50,18 @@ void sim_seat_gone(struct sim_seat *seat)
 		round_over(j);
 }
 
+/* Its member has left: nothing more is to come. */
+void sim_seat_left(struct sim_seat *seat)
+{
+	struct sim_job *j = seat->job;
+	u32 rest = j->plan.runs - seat->next;
+
+	seat->next = j->plan.runs;
+	j->left -= rest;
+	j->g->s->jobs_left -= rest;
+	sim_seat_gone(seat);
+}
+
 void sim_seat_over(struct sim_seat *seat, u32 number, u64 ns)
 {
 	struct sim_job *j = seat->job;
@@ -158,6 +170,9 @@ int sim_job(struct sim_group *g, const struct sim_plan *plan, struct sim_job **j
 		} else if (g->member[i]->known) {
 			sim_seat_ask(&j->seat[i]);
 		}
+		/* Another entry may have come between and killed it. */
+		if (g->member[i]->left)
+			sim_seat_left(&j->seat[i]);
 	}
 	*job = j;
 	return 0;

@@ -2,6 +2,8 @@
 /* The loop: the next event, until there is nothing left to wait for. */
 #include "inside.h"
 
+#define STANDSTILL 2000000 /* events at one moment; the largest floods have some thousands */
+
 static void leave(struct sim_member *m)
 {
 	sim_ep_kill(m->ep, true);
@@ -62,6 +64,7 @@ void sim_run(struct sim *s, uint64_t ns, uint64_t frames)
 {
 	u64 end = s->now + ns, most = frames ? s->t.frames + frames : ~0ull;
 	bool had_jobs = s->jobs_left;
+	u64 since = s->now, events = s->t.events;
 
 	while (!s->failed && s->queue.n && s->t.frames < most && (!had_jobs || s->jobs_left)) {
 		u32 kind;
@@ -81,6 +84,12 @@ void sim_run(struct sim *s, uint64_t ns, uint64_t frames)
 		sim_dispatch(s, kind, object);
 		if (unlikely(s->touched != NULL))
 			sim_check_touched(s);
+		if (s->now != since) {
+			since = s->now;
+			events = s->t.events;
+		} else if (s->t.events - events > STANDSTILL) {
+			sim_fail(s, "time stands still: the last event was of kind %u", kind);
+		}
 	}
 	if (s->queue.failed)
 		sim_fail(s, "there is not enough memory for the events");

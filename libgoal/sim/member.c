@@ -88,7 +88,6 @@ void sim_member_leave(struct sim_member *m)
 {
 	struct sim *s = m->s;
 	struct sim_local *l;
-	struct sim_seat *seat = m->seat;
 
 	m->left = true;
 	if (m->known) {
@@ -103,12 +102,6 @@ void sim_member_leave(struct sim_member *m)
 		m->early = l->next;
 		sim_put(s, l, sizeof(*l) + l->len);
 	}
-	if (seat) {
-		u32 rest = seat->job->plan.runs - seat->next;
-
-		seat->next = seat->job->plan.runs;
-		seat->job->left -= rest;
-		s->jobs_left -= rest;
-		sim_seat_gone(seat);
-	}
+	if (m->seat)
+		sim_seat_left(m->seat);
 }

@@ -63,6 +63,9 @@ void sim_net_send(struct sim_frame *fr)
 	u32 bytes = wire_bytes(fr);
 	u64 at;
 
+	if (fr->len > ESP_MTU_MIN && fr->len > r->tried &&
+	    fr->bytes[sizeof(struct esp_hdr)] == ESP_K_PAD)
+		r->tried = (u16)fr->len;
 	s->t.frames++;
 	s->t.bytes += fr->len;
 	s->t.wire_bytes += bytes;
@@ -115,13 +118,27 @@ static u64 drops(const struct sim *s)
 	return sum;
 }
 
-/* Into the node. A frame that must be dropped must be counted as such. */
+/* Reasons to drop that no node gives another one, however late its frames come. */
+static u64 faults(const struct sim *s)
+{
+	return s->count[ESP_C_drop_reserved] + s->count[ESP_C_drop_hello_fields] +
+	       s->count[ESP_C_drop_pn_ahead] + s->count[ESP_C_drop_back] +
+	       s->count[ESP_C_drop_chunk_kind] + s->count[ESP_C_drop_chunk_len] +
+	       s->count[ESP_C_drop_chunk_fields] + s->count[ESP_C_drop_unnumbered] +
+	       s->count[ESP_C_drop_payload_len] + s->count[ESP_C_drop_ack_future] +
+	       s->count[ESP_C_drop_mid_ahead];
+}
+
+/*
+ * Into the node. A frame that must be dropped must be counted as such, and a genuine one is never
+ * taken for nonsense.
+ */
 void sim_net_deliver(struct sim_frame *fr)
 {
 	struct sim *s = fr->s;
 	struct sim_node *n = &s->node[fr->dst];
 	struct sim_rail *r = &n->rail[fr->rail];
-	u64 before = fr->wrong ? drops(s) : 0;
+	u64 before = fr->wrong ? drops(s) : faults(s), between = s->t.interleaved;
 
 	if (!n->alive || r->cut) {
 		s->t.lost_cut++;
@@ -135,6 +152,8 @@ void sim_net_deliver(struct sim_frame *fr)
 		if (fr->wrong && drops(s) == before)
 			sim_fail(s, "node %u did not drop a frame in which %s is wrong", n->index,
 				 fr->wrong);
+		if (!fr->wrong && !fr->forged && s->t.interleaved == between && faults(s) != before)
+			sim_fail(s, "node %u took a genuine frame for nonsense", n->index);
 	}
 	sim_frame_put(fr);
 }

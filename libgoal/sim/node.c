@@ -27,7 +27,13 @@ void sim_boot(struct sim_node *n)
 		sim_address(&r->r.addr, n->index, i);
 		n->me.addr[i] = r->r.addr;
 		r->r.speed = s->c.rate;
-		r->first = NULL;
+		/* It may have died between queueing a frame and sending it. */
+		while (r->first) {
+			struct sim_frame *fr = r->first;
+
+			r->first = fr->next;
+			sim_frame_put(fr);
+		}
 		r->last = &r->first;
 		r->draining = false;
 		r->present = true;

@@ -11,6 +11,7 @@ void sim_queue_grow(struct sim_queue *q, struct sim_bucket *b)
 
 	if (!e) {
 		q->failed = true;
+		q->no_memory(q);
 		return;
 	}
 	b->e = e;

@@ -24,7 +24,8 @@ struct sim_bucket {
 struct sim_queue {
 	u64 last;
 	u64 n;
-	bool failed; /* there was not enough memory */
+	bool failed;                            /* there was not enough memory */
+	void (*no_memory)(struct sim_queue *q); /* does not return */
 	struct sim_bucket b[65];
 };
 

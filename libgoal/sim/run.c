@@ -433,6 +433,9 @@ void env_sent(struct esp_msg *em, s32 status)
 		if (x->next)
 			x->next->prev = x->prev;
 		core_op_done(&r->run, x->op, status);
+		/* The rest of the run ends too, what it receives included. */
+		if (status)
+			env_run_cancel(&r->e, status, r->run.sched->op[x->op].peer);
 		sim_run_release(r);
 	}
 	msg_put(x);

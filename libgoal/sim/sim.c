@@ -54,6 +54,11 @@ static bool sensible(const struct sim_config *c)
 	       (u64)c->nodes * c->ranks_per_node <= 1u << 24;
 }
 
+static void queue_full(struct sim_queue *q)
+{
+	sim_no_memory(esp_entry(q, struct sim, queue));
+}
+
 int sim_open(const struct sim_config *c, struct sim **sim)
 {
 	struct sim *s;
@@ -72,6 +77,7 @@ int sim_open(const struct sim_config *c, struct sim **sim)
 	s->c.params = NULL;
 	s->now = SIM_START;
 	s->queue.last = s->now;
+	s->queue.no_memory = queue_full;
 	s->random.state = sim_mix(c->seed);
 	s->secrets.state = sim_mix(c->seed + 1) + 2;
 	s->ps_byte = (u32)(1000000000000ull / c->rate);

@@ -38,6 +38,7 @@ struct sim_adversary {
 	uint64_t interleave_ns;    /* ... taken from so far in the future */
 	uint64_t cut_every;        /* ns between partitions; 0: none */
 	uint64_t cut_min, cut_max; /* ns a partition lasts */
+	uint32_t cuts;             /* partitions, at most; 0: any number */
 	uint64_t rail_every;       /* ns between rails going down (and up) */
 	uint64_t mtu_every;        /* ns between changes of the MTU */
 	uint64_t hole_every;       /* ns between changes of what a network carries, unannounced */

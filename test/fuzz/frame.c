@@ -7,8 +7,8 @@
  * The node is made once; each execution begins with a copy of it (arena.c), so that there are tens
  * of thousands of them in a second.
  *
- * An input is a sequence of steps, see step(). Checksums, connection id and packet number are put
- * right where the step asks for it: else nothing would ever get past them.
+ * An input is a sequence of steps, see step(). Checksums, connection ids, packet numbers and tokens
+ * are put right where the step asks for it: else nothing would ever get past them.
  *
  * Built with -DFUZZ_CORPUS it is the program that wrote the corpus, into the folder that it is
  * given (make fuzz-corpus): what a real peer sends in the same situation.
@@ -26,14 +26,23 @@ enum {
 	STEP_OTHER
 };
 
-#define FIX_CID 0x04
+#define FIX_ID  0x04 /* connection ids, names and tokens */
 #define FIX_PN  0x08
 #define FIX_CRC 0x10
-#define LENGTHS 3
-#define STEPS   32  /* of an input, at most */
-#define EVENTS  100 /* in an execution, at most: time then stands still */
+#define FIX_LEN 0x20 /* as long as it says: payload, at which nobody looks, is not in the input */
+#define FIX_ALL (FIX_ID | FIX_PN | FIX_CRC | FIX_LEN)
+#define STEPS   32   /* of an input, at most */
+#define EVENTS  100  /* in an execution, at most: time then stands still */
+#define FRAME   2048 /* bytes */
+#define FORGET  8    /* of other(): the flow is gone, as if it had been idle */
 
-static const u64 lengths[LENGTHS] = { 32, 700, 1500 }; /* one frame, two, pulled */
+/*
+ * One frame, two, pulled. The longer ones are sent first, and received once the shortest is here:
+ * they come unexpected.
+ */
+#define LENGTHS 3
+
+static const u64 lengths[LENGTHS] = { 32, 700, 1100 }, places[LENGTHS] = { 0, 32, 736 };
 
 static struct home_run *run(u32 node, u32 opid)
 {
@@ -41,15 +50,17 @@ static struct home_run *run(u32 node, u32 opid)
 	u32 i;
 
 	for (i = 0; i < LENGTHS; i++) {
-		op[i] = (struct home_op){ GOAL_OP_RECV, !node, i, 1504 * i, lengths[i] };
-		op[LENGTHS + i] = (struct home_op){ GOAL_OP_SEND, !node, i, 1504 * i, lengths[i] };
+		op[i ? LENGTHS + i : 0] =
+			(struct home_op){ GOAL_OP_RECV, !node, i, places[i], lengths[i] };
+		op[LENGTHS - i] = (struct home_op){ GOAL_OP_SEND, !node, i, places[i], lengths[i] };
 	}
+	home.hold = 1 + LENGTHS;
 	return home_start(home.node[node], opid, op, 2 * LENGTHS);
 }
 
 static int keep(u32 from, u32 to, const u8 *bytes, u32 len);
 
-/* Always the same: the flow is open, node 1 is in run 1. */
+/* Always the same: the flow is open, and every number that a frame may name is known. */
 static void begin(void)
 {
 	struct esp_params p;
@@ -57,9 +68,10 @@ static void begin(void)
 	struct home_op hello[2] = { { GOAL_OP_SEND, 1, 0, 0, 8 }, { GOAL_OP_RECV, 0, 0, 0, 8 } };
 
 	esp_params_default(&p);
-	p.features = 0; /* checksums over the payload only cost time here */
+	p.pn_first = 1000;
+	p.mid_first = 2000;
 	home_open(2, 1, &p);
-	home.buf = 4608;
+	home.buf = 1840;
 	for (i = 0; i < 2; i++)
 		esp_rail_mtu(&home.node[i]->rail[0], ESP_MTU_MIN, home.now);
 	home_start(home.node[0], 100, &hello[0], 1);
@@ -83,34 +95,95 @@ static int keep(u32 from, u32 to, const u8 *bytes, u32 len)
 
 static u32 pn;
 
+/* What only those know who have seen the frames of the flow. */
+static void fix_id(struct esp_hdr *h, u32 len)
+{
+	const struct esp_flow *f = home.node[1]->flows ? &home.node[1]->flows->f : NULL;
+	struct esp_hello *q = (struct esp_hello *)(h + 1);
+	bool hello = len >= sizeof(*h) + sizeof(*q);
+
+	if (f)
+		h->cid = cpu_to_le64(h->type == ESP_T_RESET ? f->cid_peer : f->cid);
+	if (!hello || h->type == ESP_T_DATA)
+		return;
+	switch (h->type) {
+	case ESP_T_TOKEN:
+	case ESP_T_ACCEPT:
+		memcpy(q->node, home.peer[0].node, sizeof(q->node));
+		if (!f)
+			break;
+		q->stamp = cpu_to_le64(f->stamp);
+		if (h->type == ESP_T_TOKEN)
+			q->cid = cpu_to_le64(f->cid);
+		else
+			memcpy(q->token, f->token, sizeof(q->token));
+		break;
+	case ESP_T_OPEN:
+		h->cid = 0;
+		memcpy(q->node, home.peer[0].node, sizeof(q->node));
+		esp_hello_token(&home.node[1]->n, (u32)(home.now >> 32), &home.peer[0].addr[0],
+				&home.node[1]->rail[0].addr, q, q->token);
+		break;
+	case ESP_T_HELLO:
+		h->cid = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+static void fix_crc(struct esp_hdr *h, u32 len)
+{
+	u32 hdr = le16_to_cpu(h->hdr_len), total = le16_to_cpu(h->total_len);
+	const u8 *b = (const u8 *)h;
+
+	if (hdr < sizeof(*h) || hdr > total || total > len)
+		return;
+	h->payload_crc = 0;
+	if (total > hdr)
+		h->payload_crc = cpu_to_le32(~env_crc32c(0xffffffff, b + hdr, total - hdr));
+	h->hdr_crc = 0;
+	h->hdr_crc = cpu_to_le32(~env_crc32c(0xffffffff, b, hdr));
+}
+
 static void frame(u8 how, u8 *b, u32 len)
 {
 	struct esp_hdr *h = (struct esp_hdr *)b;
-	struct home_flow *f = home.node[1]->flows;
-	u32 hdr, total;
 
 	if (len >= sizeof(*h)) {
-		hdr = le16_to_cpu(h->hdr_len);
-		total = le16_to_cpu(h->total_len);
-		if (how & FIX_CID && f)
-			h->cid = cpu_to_le64(f->f.cid);
-		if (how & FIX_PN)
-			h->pn = cpu_to_le32(pn++);
-		if (how & FIX_CRC && hdr >= sizeof(*h) && hdr <= total && total <= len) {
-			h->payload_crc = 0;
-			h->hdr_crc = 0;
-			h->hdr_crc = cpu_to_le32(~env_crc32c(0xffffffff, b, hdr));
+		u32 total = le16_to_cpu(h->total_len);
+
+		if (how & FIX_LEN && total > len && total <= FRAME) {
+			memset(b + len, 0, total - len);
+			len = total;
 		}
+		if (how & FIX_ID)
+			fix_id(h, len);
+		if (how & FIX_PN && h->flags & ESP_F_NUMBERED)
+			h->pn = cpu_to_le32(pn++);
+		if (how & FIX_CRC)
+			fix_crc(h, len);
 	}
 	home_inject(1, 0, &home.peer[0].addr[0], b, len);
 	home_pass(1, NULL);
+}
+
+static void forget(void)
+{
+	struct home_flow *f = home.node[1]->flows;
+
+	if (!f)
+		return;
+	env_flow_get(&f->f);
+	esp_flow_kill(&f->f, home.now);
+	env_flow_put(&f->f);
 }
 
 static void other(u8 what)
 {
 	struct home_node *n = home.node[1];
 
-	switch (what % 8) {
+	switch (what % 9) {
 	case 0:
 		esp_rail_down(&n->rail[0], home.now);
 		break;
@@ -133,6 +206,10 @@ static void other(u8 what)
 		break;
 	case 6:
 		esp_ep_close(&n->ep, what & 8, home.now);
+		n->ep_state = what & 16 ? ESP_EP_LEFT : ESP_EP_GONE;
+		break;
+	case FORGET:
+		forget();
 		break;
 	default:
 		esp_member_timer(&n->m, home.now);
@@ -143,7 +220,7 @@ static void other(u8 what)
 /* One step: its kind in the low two bits of the first byte. How many bytes it took. */
 static size_t step(const u8 *data, size_t size)
 {
-	static u8 bytes[2048];
+	static u8 bytes[FRAME];
 	u32 len;
 
 	switch (data[0] & 3) {
@@ -182,7 +259,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	home_remove(home.node[0]); /* the input speaks for it */
 	home.events = 0;
 	home.events_max = EVENTS;
-	run(1, 1);
 	first = home;
 	arena_keep();
 	return 0;
@@ -192,7 +268,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	u32 steps, runs = 0;
-	u8 seen = 1; /* run numbers in use */
+	u8 seen = 0; /* run numbers in use */
 
 	home = first;
 	arena_restore();
@@ -218,23 +294,133 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 static FILE *out;
 
+static void step(u32 byte)
+{
+	fputc((int)byte, out);
+}
+
 static int keep(u32 from, u32 to, const u8 *bytes, u32 len)
 {
 	(void)to;
 	if (from == 0) {
-		fputc(STEP_FRAME | FIX_CID | FIX_CRC, out);
-		fputc(len & 0xff, out);
-		fputc(len >> 8, out);
+		const struct esp_hdr *h = (const struct esp_hdr *)bytes;
+
+		len = le16_to_cpu(h->hdr_len);
+		step(STEP_FRAME | FIX_ALL);
+		step(len & 0xff);
+		step(len >> 8);
 		fwrite(bytes, 1, len, out);
-		fputc(STEP_TIME | 16 << 2, out);
+		step(STEP_TIME | 16 << 2);
 	}
 	return home.loss ? home_random() % 3 == 0 ? HOME_DROP : HOME_PASS : HOME_PASS;
 }
 
-static void scene(const char *folder, const char *name, u32 which)
+static void mine(u32 opid)
+{
+	step(STEP_RUN | (opid - 1) << 2);
+	run(1, opid);
+}
+
+static void lossy(void)
+{
+	home.loss = 1;
+	mine(1);
+	run(0, 1);
+}
+
+static void plain(void)
+{
+	mine(1);
+	run(0, 1);
+}
+
+/* Its messages come before ours: refused, and sent again. */
+static void early(void)
+{
+	run(0, 1);
+	home_pass(5 * ESP_MS, NULL);
+	mine(1);
+}
+
+/* Ours come before its: NOT-READY and READY. */
+static void refused(void)
+{
+	mine(1);
+	home_pass(5 * ESP_MS, NULL);
+	run(0, 1);
+}
+
+static void aborted(void)
+{
+	mine(1);
+	run(0, 1);
+	run(0, 2);
+	home_pass(ESP_MS, NULL);
+	env_run_cancel(&home.node[0]->runs->erun, -EIO, GOAL_OP_NONE);
+}
+
+static void leave(void)
+{
+	run(0, 1);
+	esp_rail_mtu(&home.node[0]->rail[0], 600, home.now);
+	home_pass(ESP_MS, NULL);
+	esp_ep_close(&home.node[0]->ep, false, home.now);
+}
+
+/* It has forgotten the flow: RESET, and everything anew. */
+static void anew(void)
+{
+	struct home_flow *f = home.node[0]->flows;
+
+	env_flow_get(&f->f);
+	esp_flow_kill(&f->f, home.now);
+	env_flow_put(&f->f);
+	mine(1);
+	home_pass(5 * ESP_MS, NULL);
+	run(0, 1);
+}
+
+/* We have: it opens anew. */
+static void opened(void)
+{
+	struct home_flow *f = home.node[1]->flows;
+
+	step(STEP_OTHER | FORGET << 2);
+	env_flow_get(&f->f);
+	esp_flow_kill(&f->f, home.now);
+	env_flow_put(&f->f);
+	run(0, 1);
+	home_pass(5 * ESP_MS, NULL);
+	mine(1);
+}
+
+/* It waits for us, and asks whether we are still there. */
+static void asked(void)
+{
+	run(0, 1);
+	home_pass(3 * ESP_S, NULL);
+}
+
+/* We wait for it, and it is gone. */
+static void gone(void)
+{
+	home.node[0]->ep_state = ESP_EP_GONE;
+	home.node[0]->has_member = false;
+	mine(1);
+	home_pass(3 * ESP_S, NULL);
+}
+
+static void rails(void)
+{
+	mine(1);
+	esp_rail_down(&home.node[0]->rail[0], home.now);
+	run(0, 1);
+	esp_rail_up(&home.node[0]->rail[0], 0, 1500, home.now);
+}
+
+static void scene(const char *folder, const char *name, void (*play)(void))
 {
 	char path[4096];
-	struct home_run *r;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	out = fopen(path, "wb");
@@ -243,27 +429,10 @@ static void scene(const char *folder, const char *name, u32 which)
 		exit(1);
 	}
 	begin();
-	home.loss = which == 1;
-	if (which != 2)
-		run(1, 1);
-	r = run(0, 1);
-	home_pass(5 * ESP_MS, NULL);
-	if (which == 2) {
-		fputc(STEP_RUN, out);
-		run(1, 1);
-	}
-	if (which == 3) {
-		run(0, 2);
-		home_pass(ESP_MS, NULL);
-		env_run_cancel(&home.node[0]->runs->erun, -EIO, GOAL_OP_NONE);
-	}
-	if (which == 4) {
-		esp_rail_mtu(&home.node[0]->rail[0], 600, home.now);
-		home_pass(ESP_MS, NULL);
-		esp_ep_close(&home.node[0]->ep, false, home.now);
-	}
+	play();
 	home_pass(100 * ESP_MS, NULL);
-	(void)r;
+	home.fate = NULL;
+	home.node[0]->has_member = true;
 	home_close();
 	fclose(out);
 }
@@ -272,11 +441,17 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
-	scene(argv[1], "plain", 0);
-	scene(argv[1], "lossy", 1);
-	scene(argv[1], "early", 2);
-	scene(argv[1], "abort", 3);
-	scene(argv[1], "leave", 4);
+	scene(argv[1], "abort", aborted);
+	scene(argv[1], "anew", anew);
+	scene(argv[1], "asked", asked);
+	scene(argv[1], "early", early);
+	scene(argv[1], "gone", gone);
+	scene(argv[1], "leave", leave);
+	scene(argv[1], "lossy", lossy);
+	scene(argv[1], "opened", opened);
+	scene(argv[1], "plain", plain);
+	scene(argv[1], "rails", rails);
+	scene(argv[1], "refused", refused);
 	return 0;
 }
 

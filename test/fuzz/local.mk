@@ -86,10 +86,16 @@ EXTRA_DIST += \
 	%D%/arena.c \
 	%D%/arena.h \
 	%D%/corpus/frame/abort \
+	%D%/corpus/frame/anew \
+	%D%/corpus/frame/asked \
 	%D%/corpus/frame/early \
+	%D%/corpus/frame/gone \
 	%D%/corpus/frame/leave \
 	%D%/corpus/frame/lossy \
+	%D%/corpus/frame/opened \
 	%D%/corpus/frame/plain \
+	%D%/corpus/frame/rails \
+	%D%/corpus/frame/refused \
 	%D%/corpus/text/allreduce \
 	%D%/corpus/text/barrier \
 	%D%/corpus/text/crlf \

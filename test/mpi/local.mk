@@ -90,6 +90,10 @@ mpi_programs += %D%/hidden
 %C%_hidden_CPPFLAGS = $(mpi_cppflags)
 %C%_hidden_LDADD = $(mpi_check_libs)
 
+mpi_programs += %D%/idup
+%C%_idup_CPPFLAGS = $(mpi_cppflags)
+%C%_idup_LDADD = $(mpi_check_libs)
+
 mpi_programs += %D%/inter
 %C%_inter_CPPFLAGS = $(mpi_cppflags)
 %C%_inter_LDADD = $(mpi_check_libs)

@@ -6,6 +6,9 @@
 #include "scenario.h"
 #include "tools/tool.h"
 
+/* A run that takes longer will never end: deaths and partitions cost a minute or two at most. */
+#define HANGS (200 * ESP_S)
+
 const char *const scenario_name[SCENARIO_KINDS] = { "calm",   "lossy",  "hostile", "credit",
 						    "memory", "paths",  "death",   "idle",
 						    "tail",   "single", "rare" };
@@ -22,6 +25,7 @@ enum {
 	RARE_HELLO,  /* flows open again and again, and OPENs come once more */
 	RARE_BEYOND, /* frames with bytes that nobody has granted */
 	RARE_WRONG,  /* programs that do not fit together */
+	RARE_LINGER, /* who leaves is cut off for longer than its messages are kept */
 };
 
 static uint64_t pick(struct maker *m, const uint64_t *from, uint32_t n)
@@ -115,7 +119,8 @@ static void rare(struct maker *m)
 	struct sim_adversary *a = &c->adversary;
 	struct esp_params *p = &m->sc->params;
 
-	m->rare = (uint32_t)PICK(m, RARE_GONE, RARE_HELLO, RARE_HELLO, RARE_BEYOND, RARE_WRONG);
+	m->rare = (uint32_t)PICK(m, RARE_GONE, RARE_HELLO, RARE_HELLO, RARE_BEYOND, RARE_WRONG,
+				 RARE_LINGER);
 	c->nodes = (uint32_t)sim_between(&m->r, 5, 12);
 	c->rails = 1;
 	switch (m->rare) {
@@ -140,6 +145,16 @@ static void rare(struct maker *m)
 	case RARE_WRONG:
 		c->ranks_per_node = 1;
 		losses(m);
+		break;
+	case RARE_LINGER:
+		c->ranks_per_node = (uint32_t)sim_between(&m->r, 1, 3);
+		a->cut_every = ESP_MS;
+		a->cut_min = 11 * ESP_S;
+		a->cut_max = 15 * ESP_S;
+		a->cuts = 1;
+		p->eager_max = 1024;
+		p->death = 60 * ESP_S;
+		m->bytes = 500 * c->nodes;
 		break;
 	default:
 		c->ranks_per_node = 1;
@@ -251,6 +266,10 @@ static bool collective(struct maker *m, struct goal_program **p, uint32_t ranks)
 	uint64_t most = m->bytes / ranks;
 	uint32_t rank;
 
+	/* Somebody has sent all he has to send while others have not got it. */
+	if (m->sc->kind == SCENARIO_RARE && m->rare == RARE_LINGER)
+		q.coll =
+			(enum goal_coll)PICK(m, GOAL_BCAST, GOAL_GATHER, GOAL_REDUCE, GOAL_SCATTER);
 	switch (q.coll) {
 	case GOAL_ALLTOALL:
 	case GOAL_ALLTOALLV:
@@ -353,9 +372,15 @@ static bool group(struct maker *m, uint64_t within, bool only)
 		plan.runs = 200;
 		plan.within = 50 * ESP_MS; /* opening after several losses included */
 	}
+	if (sc->kind == SCENARIO_RARE && m->rare == RARE_LINGER) {
+		plan.lockstep = false;
+		plan.think = 100000;
+		plan.overlap = 8;
+		plan.runs = 30;
+	}
 	plan.may_fail = plan.unchecked || a->alien || a->kill_every || a->cancel || a->cut_every ||
 			a->no_memory;
-	plan.leave = only && !plan.lockstep && one_in(m, 2);
+	plan.leave = only && !plan.lockstep && (sc->kind == SCENARIO_RARE || one_in(m, 2));
 	if (sc->kind == SCENARIO_IDLE && !a->forget_every) {
 		plan.think = 3 * ESP_S;
 		plan.overlap = 1;
@@ -415,9 +440,9 @@ bool scenario_open(struct scenario *sc, uint64_t seed, enum scenario_kind kind, 
 	/* With members that leave, an endpoint has one group only. */
 	groups = (uint32_t)PICK(&m, 1, 1, 2);
 	if (sc->kind == SCENARIO_RARE)
-		groups = m.rare == RARE_GONE ? 8 : 4;
+		groups = m.rare == RARE_LINGER ? 1 : m.rare == RARE_GONE ? 8 : 4;
 	for (i = 0; i < groups; i++)
-		if (!group(&m, 400 * ESP_S, groups == 1))
+		if (!group(&m, HANGS, groups == 1))
 			return false;
 	return true;
 }

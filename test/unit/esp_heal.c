@@ -160,6 +160,47 @@ static void opening_has_its_id(void **state)
 	home_close();
 }
 
+static u8 kept[256];
+static u32 kept_len;
+
+static int keep_open(u32 from, u32 to, const u8 *bytes, u32 len)
+{
+	(void)from;
+	(void)to;
+	if (bytes[1] == ESP_T_OPEN && len <= sizeof(kept)) {
+		memcpy(kept, bytes, len);
+		kept_len = len;
+	}
+	return HOME_PASS;
+}
+
+/* The responder has forgotten the flow, and then a copy of the OPEN turns up, its key still good. */
+static void opening_again(void **state)
+{
+	struct esp_params p = params();
+	struct home_flow *f;
+
+	(void)state;
+	home_open(2, 1, &p);
+	home.fate = keep_open;
+	kept_len = 0;
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	assert_true(kept_len > 0);
+	home_inject(1, 0, &home.peer[0].addr[0], kept, kept_len); /* as if ACCEPT were lost */
+	home_pass(10 * ESP_US, NULL);
+	assert_int_equal(home.node[1]->count[ESP_C_drop_token], 0);
+	f = home.node[1]->flows;
+	f->refs++;
+	esp_flow_kill(&f->f, home.now);
+	env_flow_put(&f->f);
+	home_inject(1, 0, &home.peer[0].addr[0], kept, kept_len);
+	home_pass(10 * ESP_US, NULL);
+	assert_int_equal(home.node[1]->count[ESP_C_drop_token], 1);
+	assert_null(home.node[1]->flows);
+	transfer(0, 1, 2, 8, 50 * ESP_MS); /* and who asks now is welcome */
+	home_close();
+}
+
 static int nothing(u32 from, u32 to, const u8 *bytes, u32 len)
 {
 	(void)from;
@@ -359,11 +400,12 @@ static void probe_needs_a_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opening_lost),     cmocka_unit_test(opening_crossed),
-		cmocka_unit_test(opening_far),      cmocka_unit_test(opening_has_its_id),
-		cmocka_unit_test(rails_in_turn),    cmocka_unit_test(quiet_beside_a_cut),
-		cmocka_unit_test(nothing_works),    cmocka_unit_test(told_when_asked),
-		cmocka_unit_test(told_nobody_else), cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(opening_lost),         cmocka_unit_test(opening_crossed),
+		cmocka_unit_test(opening_far),          cmocka_unit_test(opening_has_its_id),
+		cmocka_unit_test(opening_again),        cmocka_unit_test(rails_in_turn),
+		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
+		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
+		cmocka_unit_test(probe_needs_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,6 +282,12 @@ unit_tests += %D%/schedule_read
 %C%_schedule_read_CFLAGS = $(unit_cflags)
 %C%_schedule_read_LDADD = $(unit_libs)
 
+unit_tests += %D%/sim_memory
+%C%_sim_memory_CPPFLAGS = $(unit_cppflags)
+%C%_sim_memory_CFLAGS = $(unit_cflags)
+%C%_sim_memory_LDADD = libgoal/sim/libsim_asan.la $(unit_libs)
+%C%_sim_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 unit_tests += %D%/sim_public
 %C%_sim_public_CPPFLAGS = $(unit_cppflags)
 %C%_sim_public_CFLAGS = $(unit_cflags)

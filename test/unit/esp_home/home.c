@@ -375,30 +375,33 @@ static bool run_late(void)
 
 struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op *op, u32 n)
 {
-	u32 i, nrecv = 0, rank;
+	u32 held = home.hold ? n - home.hold : 0, i, nrecv = 0, rank;
 	struct home_run *hr = home_zalloc(sizeof(*hr));
 	struct goal_sched_hdr *h;
 	struct goal_op *o;
-	u32 *match;
+	u32 *match, *deps, *succ;
 	u64 len;
 	s32 status;
 
 	for (i = 0; i < n; i++)
 		nrecv += op[i].code == GOAL_OP_RECV;
-	len = sizeof(*h) + n * (sizeof(*o) + 4) + 4 * nrecv;
+	len = sizeof(*h) + n * (sizeof(*o) + 4) + 4 * held + 4 * nrecv;
 	hr->bytes = home_zalloc(len);
 	h = hr->bytes;
 	o = (struct goal_op *)(h + 1);
 	h->nops = n;
-	h->nindep = n;
+	h->nindep = n - held;
+	h->nsucc = held;
 	h->nrecv = nrecv;
 	h->npeers = home.nnodes;
 	h->nbufs = 1;
-	match = (u32 *)(o + n) + n;
+	deps = (u32 *)(o + n);
+	succ = deps + n;
+	match = succ + held;
 	hr->sched.hdr = h;
 	hr->sched.op = o;
-	hr->sched.deps = (u32 *)(o + n);
-	hr->sched.succ = match;
+	hr->sched.deps = deps;
+	hr->sched.succ = succ;
 	hr->sched.match = match;
 	nrecv = 0;
 	for (i = 0; i < n; i++) {
@@ -409,6 +412,11 @@ struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op
 		o[i].src_off = op[i].off;
 		o[i].dst_off = op[i].off;
 		o[i].len = op[i].len;
+		o[i].succ = i ? held : 0;
+		if (i >= n - held) {
+			deps[i] = 1;
+			succ[o[0].nsucc++] = i;
+		}
 		if (op[i].code == GOAL_OP_RECV) {
 			o[i].slot = nrecv;
 			match[nrecv++] = i; /* the test gives them in order */

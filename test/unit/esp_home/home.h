@@ -81,6 +81,7 @@ struct home {
 	u64 events, events_max; /* time stands still after so many; 0: never */
 	u32 buf;                /* bytes of a run's buffer, HOME_BUF unless set */
 	u32 loss;               /* of 65536 */
+	u32 hold; /* operations of a run from this one on wait for the first; 0: none do */
 	/* home.c's own */
 	struct home_frame *wire;
 	struct home_late *lates;
