@@ -29,13 +29,11 @@ can_cluster() {
 	return 1
 }
 
-vm_packages="qemu-system-x86 busybox-static dropbear-bin kmod xz-utils iproute2 procps
-	linux-headers-amd64 gcc make"
-
+# unshare_all COMMAND...: ends, with all that it started, when its caller ends.
 unshare_all() {
 	local user=()
 	[ "$(id -u)" = 0 ] || user=(--user --map-root-user)
-	${exec_unshared:-} unshare "${user[@]}" --net --mount --pid --fork --kill-child=KILL \
+	${exec_unshared:-} setpriv --pdeathsig KILL unshare "${user[@]}" --net --mount --pid --fork --kill-child=KILL \
 		--propagation private --mount-proc "$@"
 }
 
@@ -113,7 +111,7 @@ start_guest() {
 	local g=$1 dir=$work/g$1 device=virtio-net-pci line f
 	[ "$nic" != e1000 ] || device=e1000
 	rm -rf "$dir" "$work/done.boot$g" && mkdir -p "$dir" && : >"$dir/console" || return 1
-	line="console=ttyS0 loglevel=8 mitigations=off net.ifnames=0 panic=-1 oops=panic"
+	line="console=ttyS0 loglevel=8 mitigations=off net.ifnames=0 ipv6.disable=1 panic=-1 oops=panic"
 	line+=" unknown_nmi_panic=1 panic_print=0x41 sysrq_always_enabled"
 	line+=" rcupdate.rcu_cpu_stall_timeout=60 workqueue.watchdog_thresh=120 watchdog_thresh=30"
 	line+=" espgoal_root=$root espgoal_work=$work espgoal_guest=$g"
@@ -159,7 +157,6 @@ wait_done() {
 
 # boot_cluster: all guests, up to the point where they take commands.
 boot_cluster() {
-	local g status
 	[[ $root$work$kernel != *[[:space:]]* ]] || {
 		echo "the paths of the tree, the build and the cache must be without spaces for guests"
 		return 1
@@ -167,6 +164,11 @@ boot_cluster() {
 	mkdir -p "$work" && fifos=$work/run && mkdir -p "$fifos" &&
 		mount -t tmpfs tmpfs "$fifos" && describe_cluster && make_network || return 1
 	mkfifo "$fifos/never" && exec {never}<>"$fifos/never"
+	boot_guests
+}
+
+boot_guests() {
+	local g status
 	for ((g = 0; g < guests; g++)); do start_guest $g || return 1; done
 	for ((g = 0; g < guests; g++)); do
 		wait_done "boot$g" $g $boot_limit
@@ -185,6 +187,13 @@ stop_cluster() {
 	for ((g = 0; g < ${#guest_pid[@]}; g++)); do
 		kill -9 "${guest_pid[$g]}" 2>/dev/null && wait "${guest_pid[$g]}" 2>/dev/null
 	done
+	return 0
+}
+
+# reboot_cluster: kill the guests and boot them anew, on the network that there is.
+reboot_cluster() {
+	stop_cluster
+	boot_guests
 }
 
 # begin WHERE COMMAND...: have it done on guestI or nodeI, without waiting; sets `job`.

@@ -1,7 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests in QEMU guests: scripts, and the programs that run in the guests.
+# Tests in QEMU guests: scripts, and the programs that run in the guests; built by `make check`, not
+# run by it.
+
+vm_libs = test/vm/libvm.la libgoal/libgoal.la -lpthread
+
+check_LTLIBRARIES += %D%/libvm.la
+%C%_libvm_la_SOURCES = \
+	%D%/device.c \
+	%D%/device.h \
+	%D%/shape.c \
+	%D%/shape.h
+
+# One block a program, alphabetic.
+
+vm_programs = %D%/abi
+%C%_abi_LDADD = $(vm_libs)
+%C%_abi_LDFLAGS = -no-install
+
+vm_programs += %D%/collectives
+%C%_collectives_LDADD = $(vm_libs)
+%C%_collectives_LDFLAGS = -no-install
+
+vm_programs += %D%/cycle
+%C%_cycle_LDADD = $(vm_libs)
+%C%_cycle_LDFLAGS = -no-install
+
+vm_programs += %D%/faults
+%C%_faults_LDADD = $(vm_libs)
+%C%_faults_LDFLAGS = -no-install
+
+vm_programs += %D%/killed
+%C%_killed_LDADD = $(vm_libs)
+%C%_killed_LDFLAGS = -no-install
+
+vm_programs += %D%/random
+%C%_random_LDADD = $(vm_libs)
+%C%_random_LDFLAGS = -no-install
+
+check_PROGRAMS += $(vm_programs)
 
 EXTRA_DIST += \
+	%D%/check \
 	%D%/cluster.sh \
 	%D%/debug-kernel \
 	%D%/debug.config \
@@ -9,4 +48,7 @@ EXTRA_DIST += \
 	%D%/init \
 	%D%/kernels.sh \
 	%D%/local.mk \
-	%D%/run
+	%D%/run \
+	%D%/suite \
+	%D%/tests-module.sh \
+	%D%/tests.sh

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash disable=SC2154
+# Tests of the module by itself: its ABI, frames between nodes, disasters. Sourced by test/vm/suite.
+
+ko=espgoal
+
+# load: the module is there, went in without a complaint of its own, and its device has the mode
+# it should have.
+load() {
+	local g
+	for ((g = 0; g < guests; g++)); do
+		on "guest$g" sh -ec "
+			grep '^$ko ' /proc/modules
+			test -c /dev/espgoal
+			stat -c '%a %U' /dev/espgoal | grep -x '660 root'
+		" || wrong "the module is not as it should be on guest $g"
+	done
+}
+
+# unload: it goes, its traces go with it, and it comes again.
+unload() {
+	local g i
+	for ((g = 0; g < guests; g++)); do
+		on "guest$g" sh -ec "
+			for i in 1 2 3 4 5; do
+				rmmod $ko
+				test ! -e /dev/espgoal
+				test ! -e /proc/sys/net/espgoal
+				! grep espgoal /proc/slabinfo
+				insmod $module
+				test -c /dev/espgoal
+			done
+		" || wrong "unloading or loading failed on guest $g"
+	done
+	choose_interfaces_again
+}
+
+# A module that was loaded anew knows nothing of what the guests' start-up had set.
+choose_interfaces_again() {
+	local i
+	for ((i = 0; namespaces && i < $(node_count); i++)); do
+		on "node$i" sh -c 'echo eth0 >/proc/sys/net/espgoal/interfaces' || return 1
+	done
+}
+
+# busy: while an endpoint is open, rmmod is refused.
+busy() {
+	on guest0 bash -ec "
+		exec 3<>/dev/espgoal
+		! rmmod $ko 2>/tmp/rmmod
+		cat /tmp/rmmod
+		grep -q 'in use' /tmp/rmmod
+		exec 3>&-
+		rmmod $ko && insmod $module
+	" && choose_interfaces_again
+}
+
+# Programs of test/vm that need one node.
+program() { limit=$((limit + 60)) on "$1" "$programs/$2" "${@:3}"; }
+
+collect() { collectives "$@"; }
+
+# counted NODE QDISC FIELD: what the qdisc says of itself, as a number.
+netem_counter() {
+	on "node$1" tc -s qdisc show dev eth0 | tr ' (,' '\n\n\n' | grep -A1 -x "$2" | tail -n 1
+}
+
+# netem COUNTER SETTING...: collectives while each node's adapter does that to what it sends; the qdisc
+# must say that it did. COUNTER: the word in `tc -s` whose number must have grown; sent: there is no
+# such word, and what it let through must have.
+netem() {
+	local counter=$1 i status n
+	shift
+	on_nodes tc qdisc add dev eth0 root netem limit 4000 "$@" || wrong "tc does not take: $*"
+	collectives "${netem_local:-1}" -t 6 -s $((RANDOM + 1))
+	status=$?
+	for ((i = 0; i < $(node_count); i++)); do
+		on "node$i" tc -s qdisc show dev eth0
+		n=$(netem_counter $i "$counter")
+		if [ "${n:-0}" -eq 0 ] 2>/dev/null; then
+			echo "FAIL: netem on node$i did nothing: '$counter' is '$n'"
+			status=1
+		fi
+	done
+	on_nodes tc qdisc del dev eth0 root
+	return $status
+}
+
+# cable: pulled for two seconds while collectives run; they go on afterwards.
+cable() {
+	local begin_frames status
+	begin_frames=$(frames 0)
+	start_collectives 1 -t 8 -s 77
+	sleep 3
+	monitor 0 set_link nic0 off
+	sleep 2
+	monitor 0 set_link nic0 on
+	finish_jobs
+	status=$?
+	grep -a 'Link is Down\|link is not ready\|NIC Link' "$work/g0/console" | tail -n 2
+	[ "$(frames 0)" -gt "$begin_frames" ] || wrong "no frame has left node0"
+	return $status
+}
+
+# carrier: the same for nodes in namespaces, where the other end of the veth goes down.
+carrier() {
+	local status
+	start_collectives 1 -t 8 -s 78
+	sleep 3
+	on guest0 ip link set veth1 down
+	sleep 2
+	on guest0 ip link set veth1 up
+	finish_jobs
+	status=$?
+	return $status
+}
+
+# mtu SIZE...: changed under running collectives, on all nodes, one size after the other.
+mtu() {
+	local size status
+	start_collectives 1 -t $((3 * $# + 3)) -s 79
+	for size; do
+		sleep 2
+		on_nodes ip link set eth0 mtu "$size" || wrong "the adapter takes no MTU of $size"
+	done
+	finish_jobs
+	status=$?
+	on_nodes ip link set eth0 mtu 1500
+	return $status
+}
+
+# gone: an adapter is removed under running collectives: they end, with an error, within the time
+# after which a peer counts as dead, and no later than that.
+gone() {
+	local status n
+	n=$(node_count)
+	start_collectives 1 -e -t 20 -s 80
+	sleep 3
+	on guest0 ip link del "veth$((n - 1))"
+	limit=30 finish_jobs
+	status=$?
+	on guest0 bash -c "
+		ip link add veth$((n - 1)) type veth peer name eth0 netns node$((n - 1)) &&
+		ip link set veth$((n - 1)) master br0 up && nsenter --net=/run/netns/node$((n - 1)) sh -c '
+			ip link set eth0 up && ip addr add $(node_address $((n - 1)))/16 dev eth0'" ||
+		wrong "cannot put the adapter back"
+	[ $status -eq 3 ] || wrong "runs whose peer has lost its adapter must end with an error (status $status)"
+	collectives 1 -t 3 -s 81
+}
+
+# namespace: a network namespace is deleted with endpoints in it.
+namespace() {
+	local status
+	on guest0 bash -ec "
+		ip netns add doomed
+		nsenter --net=/run/netns/doomed $programs/collectives -t 30 -e $(folder) 2 0 2 >/tmp/doomed 2>&1 &
+		sleep 3
+		ip netns del doomed
+		sleep 1
+		pkill -9 collectives
+		wait
+		cat /tmp/doomed
+	"
+	collectives 1 -t 3 -s 82
+}
+
+# slab: what the module's slabs, all unreclaimable slab and the pinned pages of a guest come to, in KiB.
+memory_of() {
+	on "$1" sh -c 'echo 3 >/proc/sys/vm/drop_caches; sleep 1
+		awk "/^SUnreclaim|^Percpu|^VmallocUsed/ { n += \$2 } END { print n }" /proc/meminfo'
+}
+
+# cycles PROGRAM-ARGUMENT...: no growth over many cycles: not more than a few pages after the first ones.
+cycles() {
+	local before after
+	program node0 cycle 50 || return 1
+	before=$(memory_of guest0)
+	program node0 cycle "$@" || return 1
+	after=$(memory_of guest0)
+	echo "kernel memory: $before KiB before, $after KiB after"
+	[ $((after - before)) -le 1024 ] || wrong "kernel memory grows: $before KiB before, $after KiB after"
+}
+
+# leaks: everything given back, then what kmemleak knows.
+leaks() {
+	local g
+	for ((g = 0; g < guests; g++)); do
+		on "guest$g" sh -c '
+			[ -e /sys/kernel/debug/kmemleak ] || exit 77
+			sleep 12
+			echo scan >/sys/kernel/debug/kmemleak
+			sleep 6
+			echo scan >/sys/kernel/debug/kmemleak
+			grep -A 16 "^unreferenced" /sys/kernel/debug/kmemleak | head -n 60 | tee /tmp/leaks
+			! grep -q "espgoal\|k[a-z]*_\(open\|new\|load\)" /tmp/leaks' || wrong "kmemleak finds leaks on guest $g"
+	done
+}
+
+tests_common() {
+	try busy busy
+	try abi program node0 abi
+	try unload unload
+}
+
+tests_nodes() {
+	tests_common
+	try collectives/1 collect 1 -t 5
+	try collectives/2 collect 2 -t 8 -s 2
+	try collectives/churn collect 1 -t 6 -c -s 3
+	try local collect_local
+	try cycles/open cycles 1000 0
+	try cycles/groups cycles 1 10000
+	try killed program node0 killed 200 "$(folder)"
+	try random program node0 random 20
+	try carrier carrier
+	try mtu mtu 9000 600 1500 4000
+	try gone gone
+	try namespace namespace
+	try unload-after unload
+}
+
+tests_pair() {
+	tests_common
+	try collectives/1 collect 1 -t 5
+	try collectives/4 collect 4 -t 8 -s 2
+	try collectives/churn collect 1 -t 6 -c -s 3
+	try netem-loss netem dropped loss 5%
+	try netem-duplicate netem sent duplicate 10%
+	try netem-reorder netem sent delay 2ms reorder 50%
+	try netem-delay netem sent delay 10ms 4ms
+	try netem-all netem dropped delay 1ms 1ms loss 3% duplicate 3%
+	try cable cable
+	try mtu mtu 9000 600 1500 4000
+	try unload-after unload
+}
+
+tests_smp() {
+	tests_common
+	try collectives/4 collect 4 -t 10 -s 4
+	try collectives/churn collect 2 -t 6 -c -s 5
+	try netem-loss netem dropped loss 5%
+	try cable cable
+	try unload-after unload
+}
+
+tests_four() {
+	try collectives/1 collect 1 -t 8 -s 6
+	try collectives/2 collect 2 -t 8 -s 7
+	try netem-loss netem dropped loss 2%
+	try unload-after unload
+}
+
+tests_nodes_debug() {
+	tests_nodes
+	try faults program node0 faults
+	try leaks leaks
+}
+
+tests_pair_debug() {
+	tests_pair
+	try leaks leaks
+}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# What a test in the guests is made of: run, watch the kernels' consoles, count. Sourced by
+# test/vm/suite after cluster.sh.
+
+passed=0 failed=0 skipped=0
+patterns=()
+test_name=''
+programs=''
+logs_of_tests=''
+
+wanted() {
+	local p
+	[ ${#patterns[@]} -gt 0 ] || return 0
+	for p in "${patterns[@]}"; do
+		# shellcheck disable=SC2053
+		[[ $1 == $p ]] && return 0
+	done
+	return 1
+}
+
+# trouble_since SIZE...: of each guest, what its kernel has complained about since.
+trouble_since() {
+	local g=0 size found=1
+	for size; do
+		if console_trouble $g "$size" >"$work/trouble"; then
+			found=0
+			echo "FAIL: the kernel of guest $g complains (see $work/g$g/console):"
+			head -n 12 "$work/trouble"
+		fi
+		g=$((g + 1))
+	done
+	return $found
+}
+
+# alive: do all guests answer?
+alive() {
+	local g limit=30
+	for ((g = 0; g < guests; g++)); do
+		on "guest$g" true || return 1
+	done
+}
+
+# try NAME FUNCTION ARGUMENT...: a test: 0 passes, 77 skips for the reason in its last line, all else
+# fails, and so does whatever a kernel complains about meanwhile. A guest that no longer answers is given
+# an NMI, so that its console says where it is; then all boot anew.
+try() {
+	local name=$config/$1 log begun=$SECONDS status g sizes=()
+	shift
+	wanted "$name" || return 0
+	log=$logs_of_tests/${name//\//-}.log
+	test_name=$name
+	for ((g = 0; g < guests; g++)); do sizes+=("$(console_size $g)"); done
+	(
+		echo "$*"
+		"$@"
+	) >"$log" 2>&1 </dev/null
+	status=$?
+	if ! alive >>"$log" 2>&1; then
+		[ $status -ne 0 ] && [ $status -ne 77 ] || status=1
+		echo "FAIL: not all guests answer any more" >>"$log"
+		for ((g = 0; g < guests; g++)); do monitor $g nmi; done
+		sleep 10
+		trouble_since "${sizes[@]}" >>"$log"
+		cp -r "$work" "$logs_of_tests/${name//\//-}.dead" 2>/dev/null
+		reboot_cluster >>"$log" 2>&1 || {
+			verdict "$name" 1 "$log" "$begun"
+			die_of "the guests do not come up again"
+		}
+	elif trouble_since "${sizes[@]}" >>"$log"; then
+		status=1
+	fi
+	verdict "$name" $status "$log" "$begun"
+}
+
+verdict() {
+	local name=$1 status=$2 log=$3 begun=$4
+	case $status in
+	0)
+		passed=$((passed + 1))
+		echo "PASS $name ($((SECONDS - begun)) s)"
+		;;
+	77)
+		skipped=$((skipped + 1))
+		echo "SKIP $name: $(tail -n 1 "$log")"
+		;;
+	*)
+		failed=$((failed + 1))
+		echo "FAIL $name ($((SECONDS - begun)) s), the end of $log:"
+		grep -a FAIL "$log" | head -n 12 | cut -c 1-240 | sed 's/^/   | /'
+		tail -n 16 "$log" | cut -c 1-240 | sed 's/^/   | /'
+		;;
+	esac
+}
+
+die_of() {
+	echo "FAIL $config: $*"
+	failed=$((failed + 1))
+	close_suite
+}
+
+close_suite() {
+	stop_cluster
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ $failed -eq 0 ]
+	exit
+}
+
+skip() {
+	echo "$*"
+	exit 77
+}
+wrong() {
+	echo "FAIL: $*"
+	exit 1
+}
+
+# on_nodes COMMAND...: at the same time on every node; $NODE in it is the node's number. The worst status.
+on_nodes() {
+	local i jobs=() status=0 one
+	for ((i = 0; i < $(node_count); i++)); do
+		begin "node$i" env NODE=$i "$@"
+		jobs+=("$job")
+	done
+	for one in "${jobs[@]}"; do
+		finish_job "$one" "$limit" || status=$?
+	done
+	return $status
+}
+
+# folder: prints a new folder that all guests see.
+folder() { mktemp -d "$work/job.XXXXXX"; }
+
+# start_collectives LOCAL OPTION...: the program of this name on all nodes, LOCAL ranks on each; `jobs`.
+start_collectives() {
+	local i local=$1 dir n
+	shift
+	dir=$(folder)
+	n=$(node_count)
+	jobs=()
+	for ((i = 0; i < n; i++)); do
+		begin "node$i" "$programs/collectives" "$@" "$dir" $((n * local)) $((i * local)) "$local"
+		jobs+=("$job")
+	done
+}
+finish_jobs() {
+	local status=0 one
+	for one in "${jobs[@]}"; do
+		finish_job "$one" "$limit" || status=$?
+	done
+	return $status
+}
+collectives() { start_collectives "$@" && finish_jobs; }
+
+# frames NODE: how many frames have left the node's adapter so far.
+frames() { on "node$1" cat /sys/class/net/eth0/statistics/tx_packets; }
