@@ -20,6 +20,7 @@
 #define core_reduce_host    sim_core_reduce_host
 #define core_reduce_int     sim_core_reduce_int
 #define core_reduce_valid   sim_core_reduce_valid
+#define core_resume         sim_core_resume
 #define core_rule_text      sim_core_rule_text
 #define core_run_bytes      sim_core_run_bytes
 #define core_run_check      sim_core_run_check
