@@ -102,6 +102,10 @@ apt_install() {
 packages_build="gcc libc6-dev make autoconf automake libtool pkg-config/pkgconf openmpi-bin
 	libopenmpi-dev libhwloc-dev libevent-dev libcmocka-dev"
 
+# For guests in QEMU: test/vm.
+packages_vm="qemu-system-x86 busybox-static dropbear-bin kmod xz-utils iproute2 procps gcc make
+	linux-headers-amd64"
+
 jobs() { nproc 2>/dev/null || echo 2; }
 
 # configure_in FOLDER OPTION...: make configure and run it there, if not done so already.
