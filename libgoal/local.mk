@@ -81,6 +81,7 @@ engine_sources = \
 	%D%/engine/memory.c \
 	%D%/engine/message.c \
 	%D%/engine/move.c \
+	%D%/engine/order.c \
 	%D%/engine/peer.c \
 	%D%/engine/progress.c \
 	%D%/engine/reduce_local.c \

@@ -260,7 +260,8 @@ struct goal_loaded {
 	struct goal_run *free; /* idle runs */
 	u32 nfree, nactive;
 	u32 keep;  /* idle runs, at most */
-	bool user; /* has a reduction by callback */
+	bool user;  /* has a reduction by callback */
+	bool loose; /* not for remote peers (order.c) */
 	size_t bytes;
 	struct core_sched sched;
 	u64 data[]; /* the schedule's bytes */
@@ -407,6 +408,9 @@ int host_reduce(struct goal_run *r, u32 op);
 int host_reduce_user(struct goal_run *r, u32 op);
 int host_self_send(struct goal_run *r, u32 op, u64 bytes);
 int host_self_deliver(struct goal_run *r, u32 op, struct host_msg *m);
+
+/* order.c: 0 or -ENOMEM. */
+int host_order(struct goal_engine *e, const struct core_sched *s, bool *loose);
 
 /* remote.c */
 int host_remote(struct goal_run *r, u32 op, u64 bytes, bool send);

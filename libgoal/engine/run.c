@@ -82,7 +82,7 @@ static int prepare(struct goal_group *g, struct goal_loaded *l, const struct goa
 	if (unlikely(g->status))
 		return g->status;
 	if (unlikely(hdr->npeers > g->npeers || hdr->rank != g->rank || l->engine != e ||
-		     (l->user && !attr->reduce)))
+		     (l->user && !attr->reduce) || (l->loose && g->nremote)))
 		return -EINVAL;
 	for (r = *bucket; unlikely(r != NULL); r = r->hash_next)
 		if (r->key == key && r->nonce == g->nonce)

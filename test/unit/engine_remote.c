@@ -264,6 +264,61 @@ static void remote__equal_tags_match_in_order(void **state)
 	pair_free(&p);
 }
 
+/* Two messages of one peer and tag; @order: the second waits for the first, 1, or the other way, 2. */
+static struct goal_graph *two(uint32_t rank, int order)
+{
+	struct goal_graph *g = pair_graph(rank, 2);
+	int64_t op[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (rank)
+			op[i] = goal_recv(g, GOAL_BUF_RECV, 8 * i, 8, 0, 0);
+		else
+			op[i] = goal_send(g, GOAL_BUF_SEND, 8 * i, 8, 1, 0);
+		assert_true(op[i] >= 0);
+	}
+	if (order == 1)
+		assert_int_equal(goal_requires(g, op[1], op[0]), 0);
+	else if (order == 2)
+		assert_int_equal(goal_requires(g, op[0], op[1]), 0);
+	return g;
+}
+
+/* The transport matches in the order of calls: where that differs from the documented one, refuse. */
+static void remote__an_order_that_would_mix_up_messages_is_refused(void **state)
+{
+	uint64_t from[2] = { 1, 2 }, to[2] = { 0 };
+
+	(void)state;
+	for (int order = 0; order < 3; order++) {
+		struct goal_loaded *l[2];
+		struct goal_run *run[2];
+		struct pair_bufs b;
+		struct pair p;
+
+		memset(to, 0, sizeof(to));
+		remote_create(&p, 2, NULL, false);
+		pair_bind(&b, from, sizeof(from), to, sizeof(to));
+		for (uint32_t i = 0; i < 2; i++)
+			l[i] = pair_load(&p, i, two(i, i ? order : 0));
+		if (order == 2) {
+			struct goal_run_attr attr = { .nbufs = 2, .bufs = b.buf };
+
+			assert_int_equal(goal_start(p.group[1], l[1], &attr, &run[1]), -EINVAL);
+			assert_int_equal(goal_exec(p.group[1], l[1], &attr, NULL), -EINVAL);
+		} else {
+			for (uint32_t i = 0; i < 2; i++)
+				run[i] = start(&p, i, l[i], 0, &b);
+			for (uint32_t i = 0; i < 2; i++)
+				assert_int_equal(pair_end(&p, run[i]), 0);
+			assert_memory_equal(from, to, sizeof(from));
+		}
+		for (uint32_t i = 0; i < 2; i++)
+			assert_int_equal(goal_unload(l[i]), 0);
+		pair_free(&p);
+	}
+}
+
 /* The transport gets one piece of memory, the buffers have many. */
 static void remote__segments_are_bounced(void **state)
 {
@@ -556,6 +611,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(remote__messages_arrive_late_and_early),
 		cmocka_unit_test(remote__equal_tags_match_in_order),
+		cmocka_unit_test(remote__an_order_that_would_mix_up_messages_is_refused),
 		cmocka_unit_test(remote__segments_are_bounced),
 		cmocka_unit_test(remote__too_long_is_an_error_of_the_run),
 		cmocka_unit_test(remote__failures_end_the_run_and_name_the_peer),

@@ -125,7 +125,8 @@ GOAL_API int goal_cores_mask(char *text, size_t bytes);
 struct goal_remote_ops {
 	/*
 	 * Start sending @bytes at @buf to @peer / receiving at most @bytes from it. Messages
-	 * of one @peer and @tag match in the order of these calls. @tag is base tag of the run
+	 * of one @peer and @tag match in the order of these calls (which is that of their
+	 * creation; goal_start() refuses other schedules). @tag is base tag of the run
 	 * (goal_run_attr.remote_tag) and tag of the operation. *@request is the transport's own.
 	 * 0, or -errno, which fails the run. The memory stays valid until test said done.
 	 */
@@ -219,7 +220,8 @@ struct goal_run_attr {
 /*
  * Start @loaded on @group. Every member starts the schedule compiled for its rank with the
  * same op_id and start. 0 and *@run, or -EINVAL (peers of the schedule do not fit the group, or
- * a missing callback or remote transport), -EFAULT (a buffer is too small), -ENOMEM, or the
+ * a missing callback or remote transport, or remote peers and an order of messages that may differ
+ * from that of their creation, see goal_send()), -EFAULT (a buffer is too small), -ENOMEM, or the
  * error the group has failed with. Nothing has started then. The caller ends the
  * run with goal_run_free(), also from its done callback.
  */
