@@ -73,6 +73,7 @@ engine_sources = \
 	%D%/engine/env.h \
 	%D%/engine/env_run.h \
 	%D%/engine/error.c \
+	%D%/engine/failed.c \
 	%D%/engine/group.c \
 	%D%/engine/host.h \
 	%D%/engine/list.h \

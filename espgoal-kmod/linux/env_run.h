@@ -61,6 +61,10 @@ static inline void env_msg_drop(struct core_run *r, void *msg)
 {
 }
 
+static inline void env_run_failed(struct core_run *r)
+{
+}
+
 static inline void env_run_done(struct core_run *r)
 {
 }

@@ -80,7 +80,7 @@ int goal_load(struct goal_engine *e, const struct goal_schedule *schedule,
 		goto free_loaded;
 	}
 	l->keep = runs_kept(l->sched.hdr->scratch);
-	r = host_run_new(l);
+	r = host_run_new(l, l->sched.hdr->scratch);
 	if (!r || host_xfer_reserve(e, messages < RESERVE_MOST ? messages : RESERVE_MOST)) {
 		rc = host_error(error, -ENOMEM, 0, "no memory for a run (%llu bytes of scratch)",
 				(unsigned long long)l->sched.hdr->scratch);
