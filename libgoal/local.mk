@@ -73,6 +73,7 @@ engine_sources = \
 	%D%/engine/env.h \
 	%D%/engine/env_run.h \
 	%D%/engine/error.c \
+	%D%/engine/failed.c \
 	%D%/engine/group.c \
 	%D%/engine/host.h \
 	%D%/engine/list.h \
@@ -81,6 +82,7 @@ engine_sources = \
 	%D%/engine/memory.c \
 	%D%/engine/message.c \
 	%D%/engine/move.c \
+	%D%/engine/order.c \
 	%D%/engine/peer.c \
 	%D%/engine/progress.c \
 	%D%/engine/reduce_local.c \

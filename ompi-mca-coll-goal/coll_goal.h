@@ -173,6 +173,17 @@ struct coll_goal_call {
 	struct coll_goal_reducer reducer;
 };
 
+/*
+ * Where word of failed runs is received (remote.c, deferred.c): a receive that could not be taken
+ * back is kept for the next look.
+ */
+#define COLL_GOAL_WORD_BYTES 32
+struct coll_goal_ear {
+	ompi_request_t *request;
+	struct coll_goal_order *order;
+	char word[COLL_GOAL_WORD_BYTES];
+};
+
 struct coll_goal_module {
 	mca_coll_base_module_t super;
 	ompi_communicator_t *comm;
@@ -184,15 +195,16 @@ struct coll_goal_module {
 	int broken;                     /* MPI error that every call gets; 0: none */
 	uint64_t next_blocking;         /* calls of the plain stream */
 	uint64_t next_nonblocking;
-	uint32_t next_init;     /* persistent ones */
-	uint32_t next_near;     /* of COLL_GOAL_NEAR */
-	uint32_t *next_rooted;  /* by root in the remote group, ourselves last */
-	int32_t stream_tag;     /* first of COLL_GOAL_STREAM_TAGS for the other streams */
-	int32_t blocking_tag;   /* first of COLL_GOAL_BLOCKING_TAGS for blocking calls */
-	uint32_t blocking_used; /* of them, since they last began anew */
-	int32_t open_tag;       /* first that is not set aside, when all are */
-	pthread_mutex_t calls;  /* with threads: plans, names, and the start of the vote */
-	bool lower;             /* inter: ours is the group whose leader comes first */
+	uint32_t next_init;          /* persistent ones */
+	uint32_t next_near;          /* of COLL_GOAL_NEAR */
+	uint32_t *next_rooted;       /* by root in the remote group, ourselves last */
+	int32_t stream_tag;          /* first of COLL_GOAL_STREAM_TAGS for the other streams */
+	int32_t blocking_tag;        /* first of COLL_GOAL_BLOCKING_TAGS for blocking calls */
+	uint32_t blocking_used;      /* of them, since they last began anew */
+	int32_t open_tag;            /* first that is not set aside, when all are */
+	pthread_mutex_t calls;       /* with threads: plans, names, and the start of the vote */
+	struct coll_goal_ear ear[2]; /* of group and apart */
+	bool lower;                  /* inter: ours is the group whose leader comes first */
 	struct goal_group *group;
 	struct coll_goal_grave *grave; /* memory set aside for burying the group */
 	struct goal_group *apart;      /* all over the PML, for COLL_GOAL_NEAR before the vote */
@@ -208,6 +220,8 @@ struct coll_goal_module {
 	size_t scratch_words;
 	struct coll_goal_module *next_module, *prev_module; /* in the component's list, if */
 	bool listed;
+	struct coll_goal_module *next_lingering; /* progress.c */
+	bool lingers;
 };
 typedef struct coll_goal_module coll_goal_module_t;
 OBJ_CLASS_DECLARATION(coll_goal_module_t);
@@ -366,6 +380,8 @@ void coll_goal_votes_fini(void);
 /* progress.c */
 int coll_goal_progress(void);
 void coll_goal_progress_need(void);
+/* A nonblocking run would not start: make progress until its peers know. */
+void coll_goal_linger(struct coll_goal_module *m);
 /* Open MPI's other progress, while a blocking call waits. */
 void coll_goal_idle(void);
 
@@ -375,6 +391,8 @@ void coll_goal_idle(void);
  */
 #define COLL_GOAL_STREAM_TAGS   (1 << 16)
 #define COLL_GOAL_BLOCKING_TAGS (1 << 20)
+/* Behind the former, those for word of failed runs, of group and apart. */
+#define COLL_GOAL_WORD_TAGS 2
 int coll_goal_ident(struct coll_goal_module *m, const struct coll_goal_call *c, uint32_t ntags,
 		    bool persistent, struct coll_goal_ident *ident);
 
@@ -388,6 +406,12 @@ extern const struct goal_remote_ops coll_goal_remote_ops;
 /* deferred.c */
 extern const struct goal_remote_ops coll_goal_deferred_ops;
 int coll_goal_deferred_progress(void);
+void coll_goal_deferred_forget(const struct coll_goal_module *m); /* it goes */
+
+static inline int32_t coll_goal_word_tag(const struct coll_goal_module *m, int ear)
+{
+	return m->stream_tag - COLL_GOAL_STREAM_TAGS - ear;
+}
 
 /* error.c */
 int coll_goal_error(struct coll_goal_module *m, int status); /* -errno to an MPI error */

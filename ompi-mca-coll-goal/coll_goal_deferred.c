@@ -7,26 +7,31 @@
  */
 #include "coll_goal.h"
 
-struct order {
-	struct order *next;
+struct coll_goal_order {
+	struct coll_goal_order *next;
 	struct coll_goal_module *module;
 	void *buf;
 	uint64_t bytes, got;
 	uint32_t peer;
 	int32_t tag;
-	bool send;
-	void *request; /* the PML's, once it was called; NULL before */
-	int done;      /* what test answers: 0 not yet; set last, with release order */
+	enum {
+		SEND,
+		RECEIVE,
+		HEAR
+	} kind;
+	void *request;                   /* the PML's, once it was called; NULL before */
+	char word[COLL_GOAL_WORD_BYTES]; /* heard */
+	int done; /* what test answers: 0 not yet; set last, with release order */
 };
 
 /* Orders that are not done. Pushed by any thread, taken and kept by the progress callback. */
-static struct order *fresh;
-static struct order *under_way;
+static struct coll_goal_order *fresh;
+static struct coll_goal_order *under_way;
 
-static int give(struct coll_goal_module *m, bool send, uint32_t peer, int64_t tag, void *buf,
+static int give(struct coll_goal_module *m, int kind, uint32_t peer, int64_t tag, void *buf,
 		uint64_t bytes, void **request)
 {
-	struct order *o = coll_goal_calloc(1, sizeof(*o));
+	struct coll_goal_order *o = coll_goal_calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
@@ -35,7 +40,7 @@ static int give(struct coll_goal_module *m, bool send, uint32_t peer, int64_t ta
 	o->bytes = bytes;
 	o->peer = peer;
 	o->tag = (int32_t)tag;
-	o->send = send;
+	o->kind = kind;
 	*request = o;
 	coll_goal_lock();
 	o->next = fresh;
@@ -48,18 +53,18 @@ static int give(struct coll_goal_module *m, bool send, uint32_t peer, int64_t ta
 static int deferred_isend(void *arg, uint32_t peer, int64_t base, uint32_t tag, const void *buf,
 			  uint64_t bytes, void **request)
 {
-	return give(arg, true, peer, base - tag, (void *)buf, bytes, request);
+	return give(arg, SEND, peer, base - tag, (void *)buf, bytes, request);
 }
 
 static int deferred_irecv(void *arg, uint32_t peer, int64_t base, uint32_t tag, void *buf,
 			  uint64_t bytes, void **request)
 {
-	return give(arg, false, peer, base - tag, buf, bytes, request);
+	return give(arg, RECEIVE, peer, base - tag, buf, bytes, request);
 }
 
 static int deferred_test(void *arg, void *request, uint64_t *got)
 {
-	struct order *o = request;
+	struct coll_goal_order *o = request;
 	int done = __atomic_load_n(&o->done, __ATOMIC_ACQUIRE);
 
 	(void)arg;
@@ -78,24 +83,75 @@ static int deferred_cancel(void *arg, void *request)
 	return -EBUSY;
 }
 
+/* Listening takes two calls: one leaves the order, a later one finds what came of it. */
+static int deferred_hear(void *arg, int64_t base, void *word, uint64_t bytes)
+{
+	struct coll_goal_module *m = arg;
+	struct coll_goal_ear *ear = &m->ear[base != coll_goal_word_tag(m, 0)];
+	struct coll_goal_order *o = ear->order;
+	int done;
+
+	if (!o) {
+		void *request;
+		int rc = give(m, HEAR, 0, base, NULL, bytes, &request);
+
+		if (!rc)
+			ear->order = request;
+		return rc;
+	}
+	done = __atomic_load_n(&o->done, __ATOMIC_ACQUIRE);
+	if (!done)
+		return 0;
+	ear->order = NULL;
+	if (done == 1)
+		memcpy(word, o->word, bytes);
+	free(o);
+	return done == -EAGAIN ? 0 : done;
+}
+
+void coll_goal_deferred_forget(const struct coll_goal_module *m)
+{
+	for (int i = 0; i < 2; i++) {
+		struct coll_goal_order *o = m->ear[i].order;
+
+		if (!o)
+			continue;
+		if (__atomic_load_n(&o->done, __ATOMIC_ACQUIRE))
+			free(o);
+		else
+			o->module = NULL; /* carry_out() frees it */
+	}
+}
+
 const struct goal_remote_ops coll_goal_deferred_ops = {
 	.isend = deferred_isend,
 	.irecv = deferred_irecv,
 	.test = deferred_test,
 	.cancel = deferred_cancel,
+	.hear = deferred_hear,
 };
 
 /* Hand @o to the PML; what that or its end says goes to done. True: over. */
-static bool carry_out(struct order *o)
+static bool carry_out(struct coll_goal_order *o)
 {
 	const struct goal_remote_ops *pml = &coll_goal_remote_ops;
 	int rc = 0;
 
+	if (o->kind == HEAR) {
+		if (o->module)
+			rc = pml->hear(o->module, o->tag, o->word, o->bytes);
+		if (!o->module) { /* maybe since just now */
+			free(o);
+			return true;
+		}
+		__atomic_store_n(&o->done, rc ? rc : -EAGAIN, __ATOMIC_RELEASE);
+		return true;
+	}
 	if (!o->request)
-		rc = o->send ? pml->isend(o->module, o->peer, o->tag, 0, o->buf, o->bytes,
-					  &o->request)
-			     : pml->irecv(o->module, o->peer, o->tag, 0, o->buf, o->bytes,
-					  &o->request);
+		rc = o->kind == SEND ? pml->isend(o->module, o->peer, o->tag, 0, o->buf, o->bytes,
+						  &o->request)
+				     : pml->irecv(o->module, o->peer, o->tag, 0, o->buf, o->bytes,
+						  &o->request);
 	if (!rc)
 		rc = pml->test(o->module, o->request, &o->got);
 	if (!rc)
@@ -106,7 +162,7 @@ static bool carry_out(struct order *o)
 
 int coll_goal_deferred_progress(void)
 {
-	struct order *list, *next, *turned = NULL, **at = &under_way;
+	struct coll_goal_order *list, *next, *turned = NULL, **at = &under_way;
 	int events = 0;
 
 	coll_goal_lock();
@@ -123,7 +179,7 @@ int coll_goal_deferred_progress(void)
 		at = &(*at)->next;
 	*at = turned;
 	for (at = &under_way; *at;) {
-		struct order *o = *at;
+		struct coll_goal_order *o = *at;
 
 		next = o->next;
 		if (carry_out(o)) { /* its owner may have freed it by now */

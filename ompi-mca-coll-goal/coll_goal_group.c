@@ -142,6 +142,7 @@ static int create(struct coll_goal_module *m, uint64_t nonce, const struct goal_
 		.addresses = addresses,
 		.remote = c->deferred ? &coll_goal_deferred_ops : &coll_goal_remote_ops,
 		.remote_arg = m,
+		.remote_word = coll_goal_word_tag(m, group == &m->apart),
 	};
 	struct goal_error error = { .code = 0 };
 	int rc;

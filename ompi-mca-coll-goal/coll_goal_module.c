@@ -23,6 +23,7 @@ static void module_construct(struct coll_goal_module *m)
 static void module_destruct(struct coll_goal_module *m)
 {
 	coll_goal_cache_drop(m);
+	coll_goal_deferred_forget(m);
 	coll_goal_group_drop(m);
 	coll_goal_slots_drop(m);
 	free(m->node);

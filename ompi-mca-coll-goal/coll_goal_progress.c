@@ -8,6 +8,44 @@
 /* Somebody is in it: it is entered again from callbacks, and from other threads. */
 static volatile int32_t busy;
 
+/* A run was refused, and the engine is busy with letting others know. */
+static struct coll_goal_module *lingering;
+
+void coll_goal_linger(struct coll_goal_module *m)
+{
+	bool known;
+
+	coll_goal_lock();
+	known = m->lingers;
+	if (!known) {
+		m->lingers = true;
+		m->next_lingering = lingering;
+		lingering = m;
+		OBJ_RETAIN(m->comm);
+	}
+	coll_goal_unlock();
+	if (!known)
+		coll_goal_work(1);
+}
+
+/* The engine has nothing to do any more. */
+static void part(void)
+{
+	struct coll_goal_module *list, *next;
+
+	coll_goal_lock();
+	list = lingering;
+	lingering = NULL;
+	for (struct coll_goal_module *m = list; m; m = m->next_lingering)
+		m->lingers = false;
+	coll_goal_unlock();
+	for (; list; list = next) {
+		next = list->next_lingering;
+		coll_goal_work(-1);
+		OBJ_RELEASE(list->comm);
+	}
+}
+
 int coll_goal_progress(void)
 {
 	struct coll_goal_component *c = &mca_coll_goal_component;
@@ -26,6 +64,8 @@ int coll_goal_progress(void)
 	rc = goal_engine_progress(c->engine);
 	if (rc > 0)
 		events += rc;
+	if (coll_goal_unlikely(lingering != NULL) && !goal_engine_active(c->engine))
+		part();
 	if (c->graves)
 		coll_goal_reap();
 	if (coll_goal_unlikely(coll_goal_ft()))

@@ -89,9 +89,47 @@ static int remote_cancel(void *arg, void *request)
 	return 0;
 }
 
+/*
+ * A receive from anybody that is taken back at once when nothing has come. It must not stay: it
+ * would keep the communicator from being freed, and slow down every match there.
+ */
+static int remote_hear(void *arg, int64_t base, void *word, uint64_t bytes)
+{
+	struct coll_goal_module *m = arg;
+	struct coll_goal_ear *ear = &m->ear[base != coll_goal_word_tag(m, 0)];
+	ompi_request_t *r = ear->request;
+	bool cancelled;
+	int rc;
+
+	if (bytes > sizeof(ear->word))
+		return -EINVAL;
+	if (!r) {
+		rc = MCA_PML_CALL(irecv(ear->word, bytes, &ompi_mpi_byte.dt, MPI_ANY_SOURCE,
+					(int)base, m->comm, &r));
+		if (rc != OMPI_SUCCESS)
+			return error_of(m, rc);
+	}
+	if (!REQUEST_COMPLETE(r))
+		(void)ompi_request_cancel(r);
+	ear->request = REQUEST_COMPLETE(r) ? NULL : r;
+	if (ear->request)
+		return 0;
+	opal_atomic_rmb();
+	cancelled = r->req_status._cancelled;
+	rc = r->req_status.MPI_ERROR;
+	(void)ompi_request_free(&r);
+	if (cancelled)
+		return 0;
+	if (rc != MPI_SUCCESS)
+		return error_of(m, rc);
+	memcpy(word, ear->word, bytes);
+	return 1;
+}
+
 const struct goal_remote_ops coll_goal_remote_ops = {
 	.isend = remote_isend,
 	.irecv = remote_irecv,
 	.test = remote_test,
 	.cancel = remote_cancel,
+	.hear = remote_hear,
 };

@@ -200,22 +200,23 @@ static void start(struct coll_goal_request *r)
 {
 	struct coll_goal_module *m = r->module;
 	struct goal_run_attr attr;
-	int rc = 0;
+	int load = 0, rc;
 
 	if (coll_goal_unlikely(r->call.side[0].packed || r->call.side[1].packed)) {
-		rc = coll_goal_side_load(&r->call.side[GOAL_BUF_SEND]);
-		if (!rc)
-			rc = coll_goal_side_load(&r->call.side[GOAL_BUF_RECV]);
+		load = coll_goal_side_load(&r->call.side[GOAL_BUF_SEND]);
+		if (!load)
+			load = coll_goal_side_load(&r->call.side[GOAL_BUF_RECV]);
 	}
-	if (!rc) {
-		coll_goal_attr(&attr, &r->binding, &r->call, &r->ident);
-		attr.done = run_done;
-		attr.done_arg = r;
-		rc = goal_start(m->group, r->plan->loaded, &attr, &r->run);
-	}
+	coll_goal_attr(&attr, &r->binding, &r->call, &r->ident);
+	attr.done = run_done;
+	attr.done_arg = r;
+	if (coll_goal_unlikely(load))
+		attr.nbufs = 0; /* it cannot start without, but lets the others know */
+	rc = goal_start(m->group, r->plan->loaded, &attr, &r->run);
 	if (coll_goal_unlikely(rc)) {
+		coll_goal_linger(m);
 		r->run = NULL;
-		r->status = rc;
+		r->status = load ? load : rc;
 		r->state |= COLL_GOAL_OVER;
 	}
 	if (second(r, COLL_GOAL_STARTED))

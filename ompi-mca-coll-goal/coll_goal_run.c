@@ -30,14 +30,17 @@ static int exec_packed(struct goal_group *group, struct coll_goal_call *c,
 {
 	struct coll_goal_binding binding;
 	struct goal_run_attr attr;
-	int rc;
+	int load, rc;
 
-	rc = coll_goal_side_load(&c->side[GOAL_BUF_SEND]);
-	if (!rc)
-		rc = coll_goal_side_load(&c->side[GOAL_BUF_RECV]);
+	load = coll_goal_side_load(&c->side[GOAL_BUF_SEND]);
+	if (!load)
+		load = coll_goal_side_load(&c->side[GOAL_BUF_RECV]);
 	coll_goal_attr(&attr, &binding, c, ident);
-	if (!rc)
-		rc = goal_exec(group, plan->loaded, &attr, coll_goal_idle);
+	if (coll_goal_unlikely(load))
+		attr.nbufs = 0; /* it cannot start without, but lets the others know */
+	rc = goal_exec(group, plan->loaded, &attr, coll_goal_idle);
+	if (load)
+		rc = load;
 	if (!rc)
 		rc = coll_goal_side_store(&c->side[GOAL_BUF_RECV]);
 	coll_goal_side_release(&c->side[GOAL_BUF_SEND]);

@@ -29,7 +29,7 @@ int32_t coll_goal_tags(struct coll_goal_module *m, uint32_t n)
 
 void coll_goal_tags_set_aside(struct coll_goal_module *m)
 {
-	m->stream_tag = coll_goal_tags(m, COLL_GOAL_STREAM_TAGS);
+	m->stream_tag = coll_goal_tags(m, COLL_GOAL_STREAM_TAGS + COLL_GOAL_WORD_TAGS);
 	m->blocking_tag = coll_goal_tags(m, COLL_GOAL_BLOCKING_TAGS);
 	m->open_tag = m->comm->c_nbc_tag;
 }

@@ -32,6 +32,10 @@
  *	void env_run_later(run)		it may not: call core_resume() soon. Without the lock; the
  *					run is not over before that
  *	void env_msg_drop(run, msg)	give up an arrived message that nobody wants
+ *	void env_run_failed(run)	the run has failed (run->status, err_peer) and is over
+ *					as soon as nothing is busy any more: once, before
+ *					env_run_done(). The home may take operations that have
+ *					not started over: core_op_take()
  *	void env_run_done(run)		the run is over: run->status is its outcome. The core
  *					does not touch the run any more: it may be freed or
  *					reset and started again, also from in here
@@ -128,6 +132,7 @@ struct core_run {
 	u32 err_peer;     /* the peer it came from, or GOAL_OP_NONE */
 	bool dead;        /* failed, cancelled or over: starts nothing and takes nothing any more */
 	bool pumping;     /* somebody lets it advance, or it waits for core_start() */
+	bool told;        /* env_run_failed() was or is being called */
 	bool over;        /* env_run_done() was or is being called */
 	struct core_binding scratch;            /* (home) one segment, or none */
 	struct core_binding buf[GOAL_MAX_BUFS]; /* (home) */
@@ -241,6 +246,11 @@ void core_op_done(struct core_run *r, u32 op, int status);
  * else may bring the run to its end: the caller needs a reference as said above.
  */
 void core_op_done_quiet(struct core_run *r, u32 op, int status);
+/*
+ * From within env_run_failed(): operation @op, a send or a receive, is the home's, which ends it
+ * by core_op_done(); until then the run is not over. False: it had started.
+ */
+bool core_op_take(struct core_run *r, u32 op);
 /*
  * Fail the run with @status (-errno) for @peer (or GOAL_OP_NONE): nothing more starts, posted
  * receives and messages ahead of theirs are dropped; it is over as soon as what the home is busy

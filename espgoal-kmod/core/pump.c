@@ -174,6 +174,12 @@ static void drain(struct core_run *r) __releases(r)
 		step(r, r->queue[r->qhead++]);
 	}
 
+	if (unlikely(r->dead && !r->told)) {
+		r->told = true;
+		env_run_unlock(r);
+		env_run_failed(r);
+		env_run_lock(r);
+	}
 	if (likely(r->busy || (r->undone && !r->dead))) {
 		r->pumping = false;
 		env_run_unlock(r);
@@ -290,6 +296,20 @@ void core_op_done_quiet(struct core_run *r, u32 op, int status)
 	env_run_lock(r);
 	op_done(r, op, status);
 	env_run_unlock(r);
+}
+
+bool core_op_take(struct core_run *r, u32 op)
+{
+	bool taken;
+
+	env_run_lock(r);
+	taken = r->state[op] == CORE_OP_IDLE;
+	if (taken) {
+		r->state[op] = CORE_OP_BUSY;
+		r->busy++;
+	}
+	env_run_unlock(r);
+	return taken;
 }
 
 void core_cancel(struct core_run *r, int status, u32 peer)

@@ -299,6 +299,7 @@ static void early(struct esp_flow *f, const struct esp_abort *a)
 	struct esp_node *n = f->node;
 	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c = NULL;
 	struct esp_key k;
+	bool dead;
 
 	memset(&k, 0, sizeof(k));
 	k.nonce = le64_to_cpu(a->nonce);
@@ -320,10 +321,17 @@ static void early(struct esp_flow *f, const struct esp_abort *a)
 		spare = NULL;
 	}
 	env_node_unlock(n);
-	if (spare)
+	if (spare) {
 		env_pool_put(n, ESP_POOL_CTL, spare);
-	else
-		env_count(n, ESP_C_abort_early, 1);
+		return;
+	}
+	env_count(n, ESP_C_abort_early, 1);
+	/* If the flow has ended meanwhile, nobody else would ever drop it. */
+	env_flow_lock(f);
+	dead = f->state == ESP_FLOW_DEAD;
+	env_flow_unlock(f);
+	if (dead)
+		esp_waits_drop(f, 2);
 }
 
 void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now)

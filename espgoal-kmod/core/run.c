@@ -63,6 +63,7 @@ void core_run_reset(struct core_run *r)
 	r->status = 0;
 	r->err_peer = GOAL_OP_NONE;
 	r->dead = false;
+	r->told = false;
 	r->over = false;
 	/* core_start() will pump; whoever comes before it only leaves word. */
 	r->pumping = true;

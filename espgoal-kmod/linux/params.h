@@ -20,6 +20,12 @@ extern unsigned int kparam_flows_max;
 extern unsigned int kparam_ethertype;
 extern unsigned int kparam_budget_ops;
 extern unsigned int kparam_budget_bytes;
+extern unsigned int kparam_eager_max;
+extern unsigned int kparam_rto_min_us;
+extern unsigned int kparam_death_ms;
+extern unsigned int kparam_linger_ms;
+extern unsigned int kparam_hello_rate;
+extern unsigned int kparam_payload_crc;
 
 int kparams_check(void);
 void kparams_esp(struct esp_params *p);

@@ -68,8 +68,10 @@ u32 host_dispatch(struct goal_engine *e)
 	do {
 		n = reductions(e);
 		n += host_remote_post(e);
-		if (!tested)
+		if (!tested) {
 			n += host_remote_test(e);
+			n += host_failed_listen(e);
+		}
 		tested = true;
 		n += over(e);
 		sum += n;

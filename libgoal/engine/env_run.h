@@ -121,6 +121,11 @@ static inline void env_msg_drop(struct core_run *cr, void *msg)
 	host_message_drop(host_run(cr)->engine, msg);
 }
 
+static inline void env_run_failed(struct core_run *cr)
+{
+	host_run_failed(host_run(cr));
+}
+
 static inline void env_run_done(struct core_run *cr)
 {
 	host_run_done(host_run(cr));

@@ -95,6 +95,7 @@ int goal_group_create(struct goal_engine *e, const struct goal_group_attr *attr,
 	g->npeers = attr->npeers;
 	g->remote = attr->remote;
 	g->remote_arg = attr->remote_arg;
+	g->word = attr->remote_word;
 	list_init(&g->runs);
 	for (i = 0; i < g->npeers; i++) {
 		rc = attr->addresses ? find_peer(e, &attr->addresses[i], &g->peer[i])
@@ -158,7 +159,13 @@ void host_group_fail(struct goal_group *g, int status, u32 peer)
 		g->status_peer = peer;
 	}
 	list_for_safe(l, next, &g->runs)
-		host_run_fail(list_entry(l, struct goal_run, group_link), status, peer);
+	{
+		struct goal_run *r = list_entry(l, struct goal_run, group_link);
+
+		host_run_fail(r, status, peer);
+		if (r->failing)
+			host_failed_release(r);
+	}
 }
 
 void goal_group_fail(struct goal_group *g, int status, uint32_t peer)

@@ -144,9 +144,23 @@ enum host_xfer_state {
 	HOST_XFER_REDUCE, /* a reduction by the run's callback */
 	HOST_XFER_ISEND,  /* to be given to the remote transport */
 	HOST_XFER_IRECV,
+	HOST_XFER_WORD,    /* word of a failed run, to be given to it; no run */
 	HOST_XFER_SENDING, /* given to it */
-	HOST_XFER_RECEIVING
+	HOST_XFER_RECEIVING,
+	/* A failed run's empty message in place of one that it has not sent: */
+	HOST_XFER_HELD /* until its peer has said that it knows */
 };
+
+/* What a failed run says to a remote peer. The same on every machine that can run together. */
+struct host_word {
+	u64 key; /* of the run */
+	u32 magic;
+	u32 src;    /* whose part of it has failed, as the peer knows it */
+	u32 answer; /* to a word: needs none */
+	u32 spare;
+};
+
+#define HOST_WORD_MAGIC 0x676f6e65u
 
 /* An operation that takes more than one step. From a pool that grows at load time. */
 struct host_xfer {
@@ -164,8 +178,12 @@ struct host_xfer {
 	u64 nonce, key;
 	u32 src, tag, instance;
 	bool cancelling;
-	void *request; /* the remote transport's */
-	void *bounce;  /* contiguous copy for it */
+	bool drain;               /* the message is taken for the transport's sake alone */
+	struct goal_group *group; /* of what goes through the remote transport */
+	void *request;            /* that's */
+	void *bounce;             /* contiguous copy for it */
+	struct goal_run *teller;  /* whose word it is, and waits until it is said */
+	struct host_word word;
 };
 
 struct goal_engine {
@@ -220,6 +238,9 @@ struct goal_engine {
 	struct list remote_posts;
 	struct list remote_active;
 	struct goal_run *over, **over_last; /* with a callback, or given up */
+	u32 nfailing;                       /* failed runs that remote peers must still know of */
+	u32 remote_rounds;                  /* since the clock was looked at */
+	u64 listened;                       /* when peers were last listened to */
 
 	/* waiting */
 	bool spins; /* enough cores: spin before yielding */
@@ -249,6 +270,7 @@ struct goal_group {
 	void *remote_arg;
 	struct list link; /* engine->groups */
 	struct list runs; /* active */
+	int64_t word;     /* base tag for word of failed runs */
 	int status;       /* of a group that has failed */
 	u32 status_peer;
 	bool left;                /* a peer has died or closed its engine */
@@ -259,8 +281,9 @@ struct goal_loaded {
 	struct goal_engine *engine;
 	struct goal_run *free; /* idle runs */
 	u32 nfree, nactive;
-	u32 keep;  /* idle runs, at most */
-	bool user; /* has a reduction by callback */
+	u32 keep;   /* idle runs, at most */
+	bool user;  /* has a reduction by callback */
+	bool loose; /* not for remote peers (order.c) */
 	size_t bytes;
 	struct core_sched sched;
 	u64 data[]; /* the schedule's bytes */
@@ -279,7 +302,10 @@ struct goal_run {
 	s32 over;              /* set last, with release */
 	bool given_up;         /* goal_run_free() was called */
 	bool called;           /* on engine->over, or its callback runs */
-	bool reaped;           /* its failure was dealt with */
+	bool refused;          /* never started: peers are told, nothing else */
+	bool failing;          /* counted in engine->nfailing */
+	bool ended;            /* the core is done with it; it waits for holds */
+	u32 holds;             /* words being said, and looks for words, which need the group */
 	u32 unsent;            /* the send that has failed it, or GOAL_OP_NONE */
 	int64_t remote_tag;
 	int (*reduce)(void *arg, const void *in, void *inout, uint64_t count);
@@ -366,13 +392,6 @@ void host_peers_free(struct goal_engine *e, bool forked);
 u32 host_poll(struct goal_engine *e);
 /* Everything that goal_engine_progress() does; the lock is not held. */
 u32 host_progress(struct goal_engine *e);
-/* Call after each entry of the core that may have failed @r. */
-void host_run_failed(struct goal_run *r);
-static inline void host_run_reap(struct goal_run *r)
-{
-	if (unlikely(r->core.status && !r->reaped))
-		host_run_failed(r);
-}
 struct goal_run *host_run_find(struct goal_engine *e, u64 nonce, u64 key);
 
 /* message.c: messages without a receive. */
@@ -408,18 +427,35 @@ int host_reduce_user(struct goal_run *r, u32 op);
 int host_self_send(struct goal_run *r, u32 op, u64 bytes);
 int host_self_deliver(struct goal_run *r, u32 op, struct host_msg *m);
 
+/* order.c: 0 or -ENOMEM. */
+int host_order(struct goal_engine *e, const struct core_sched *s, bool *loose);
+
 /* remote.c */
 int host_remote(struct goal_run *r, u32 op, u64 bytes, bool send);
 u32 host_remote_post(struct goal_engine *e);
 u32 host_remote_test(struct goal_engine *e);
 
+/* failed.c: what remote peers must know of failed runs. */
+static inline bool host_tells(const struct goal_group *g)
+{
+	return g->remote->hear;
+}
+
+void host_failed(struct goal_run *r);
+void host_failed_release(struct goal_run *r);
+void host_failed_hold(struct host_xfer *x, int status);
+void host_failed_told(struct goal_run *r, u32 src);
+void host_failed_said(struct goal_engine *e, struct host_xfer *x, int status);
+u32 host_failed_listen(struct goal_engine *e);
+
 /* dispatch.c: call foreign code. The lock is not held. Number of events. */
 u32 host_dispatch(struct goal_engine *e);
 
 /* run.c */
+void host_run_failed(struct goal_run *r);
 void host_run_done(struct goal_run *r);
 void host_run_put(struct goal_run *r);
-struct goal_run *host_run_new(struct goal_loaded *l);
+struct goal_run *host_run_new(struct goal_loaded *l, u64 scratch);
 void host_run_fail(struct goal_run *r, int status, u32 peer);
 
 /* group.c */

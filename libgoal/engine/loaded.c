@@ -74,8 +74,13 @@ int goal_load(struct goal_engine *e, const struct goal_schedule *schedule,
 		messages += o->code == GOAL_OP_SEND || o->code == GOAL_OP_RECV;
 		l->user |= o->code == GOAL_OP_REDUCE && o->dtype == GOAL_TYPE_USER;
 	}
+	rc = host_order(e, &l->sched, &l->loose);
+	if (rc) {
+		host_error(error, rc, 0, "no memory to look at the schedule");
+		goto free_loaded;
+	}
 	l->keep = runs_kept(l->sched.hdr->scratch);
-	r = host_run_new(l);
+	r = host_run_new(l, l->sched.hdr->scratch);
 	if (!r || host_xfer_reserve(e, messages < RESERVE_MOST ? messages : RESERVE_MOST)) {
 		rc = host_error(error, -ENOMEM, 0, "no memory for a run (%llu bytes of scratch)",
 				(unsigned long long)l->sched.hdr->scratch);

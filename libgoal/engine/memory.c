@@ -199,6 +199,7 @@ struct host_xfer *host_xfer_get(struct goal_engine *e, struct goal_run *r, u32 o
 	x->bytes = 0;
 	x->done = 0;
 	x->cancelling = false;
+	x->drain = false;
 	if (r) {
 		const struct goal_op *o = &r->core.sched->op[op];
 

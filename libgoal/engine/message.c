@@ -51,12 +51,14 @@ void host_message(struct goal_run *r, struct host_msg *m)
 		return;
 	}
 	if (m->kind == HOST_MSG_GONE) {
-		core_cancel(&r->core, -ECONNABORTED, m->src);
+		if (m->peer)
+			core_cancel(&r->core, -ECONNABORTED, m->src);
+		else
+			host_failed_told(r, m->src);
 		put(e, m);
 	} else if (core_message(&r->core, m->src, m->tag, m->instance, m)) {
 		host_message_drop(e, m);
 	}
-	host_run_reap(r);
 }
 
 static bool failed_before(const struct goal_engine *e, u64 nonce, u64 key)

@@ -89,7 +89,6 @@ static inline void receive(struct goal_run *r, u32 op, const u8 *data, u32 len)
 		r->core.rlen[o->slot] = len;
 	}
 	core_op_done(&r->core, op, status);
-	host_run_reap(r);
 }
 
 /* The functions below: true: the slot was used; false: it must stay for now. */
@@ -167,7 +166,6 @@ static bool take_rts(struct goal_engine *e, struct host_rx *rx, const struct shm
 			rc = host_receive(r, (u32)op, rx->peer, rts.sender, rts.bytes);
 			if (rc != CORE_PENDING)
 				core_op_done(&r->core, (u32)op, rc);
-			host_run_reap(r);
 			return true;
 		}
 		if (op != -EAGAIN)

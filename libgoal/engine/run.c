@@ -19,11 +19,10 @@ _Static_assert(sizeof(struct goal_segment) == sizeof(struct core_segment) &&
 #define FIRST_POLLS_FULL 4
 #define START_POLLS      16 /* of a start that does not wait: what is there is taken at once */
 
-/* Memory for one run of @l; NULL: there is none. */
-struct goal_run *host_run_new(struct goal_loaded *l)
+/* Memory for one run of @l with @scratch bytes; NULL: there is none. */
+struct goal_run *host_run_new(struct goal_loaded *l, u64 scratch)
 {
 	size_t arrays = (core_run_bytes(&l->sched) + 7) & ~(size_t)7;
-	size_t scratch = l->sched.hdr->scratch;
 	size_t bytes = sizeof(struct goal_run) + arrays;
 	struct goal_run *r;
 
@@ -57,7 +56,7 @@ void host_run_put(struct goal_run *r)
 	struct goal_loaded *l = r->loaded;
 
 	l->nactive--;
-	if (likely(l->nfree < l->keep)) {
+	if (likely(l->nfree < l->keep && !r->refused)) {
 		r->next = l->free;
 		l->free = r;
 		l->nfree++;
@@ -67,7 +66,59 @@ void host_run_put(struct goal_run *r)
 	free(r);
 }
 
-/* Bind, check and register a run of @l on @g. Nothing has changed on failure. */
+static void enroll(struct goal_group *g, struct goal_run *r, u64 key)
+{
+	struct goal_engine *e = g->engine;
+	struct goal_run **bucket = &e->hash[host_hash(g->nonce, key, HOST_RUN_HASH)];
+
+	r->group = g;
+	r->nonce = g->nonce;
+	r->key = key;
+	r->called = false;
+	r->failing = false;
+	r->ended = false;
+	__atomic_store_n(&r->over, 0, __ATOMIC_RELAXED);
+
+	r->hash_next = *bucket;
+	r->hash_prev = bucket;
+	if (unlikely(r->hash_next != NULL))
+		r->hash_next->hash_prev = &r->hash_next;
+	*bucket = r;
+	e->last = r;
+	list_append(&g->runs, &r->group_link);
+	e->active++;
+}
+
+/*
+ * A run of @l cannot start here, for @status, but its peers' parts may have: they are told as by
+ * a run that fails at once. It has memory of its own that does without buffers and scratch.
+ * NULL: there is none, and the group has failed.
+ */
+static struct goal_run *refuse(struct goal_group *g, struct goal_loaded *l, u64 key,
+			       int64_t remote_tag, int status)
+{
+	struct goal_run *r = host_run_new(l, 0);
+	u32 i;
+
+	if (!r) {
+		host_group_fail(g, -ENOMEM, GOAL_OP_NONE);
+		return NULL;
+	}
+	for (i = 0; i < l->sched.hdr->nbufs; i++)
+		r->core.buf[i] = (struct core_binding){ 0 };
+	l->nactive++;
+	core_run_reset(&r->core);
+	r->refused = true;
+	r->remote_tag = remote_tag;
+	enroll(g, r, key);
+	core_cancel(&r->core, status, GOAL_OP_NONE);
+	return r;
+}
+
+/*
+ * Bind, check and register a run of @l on @g, to be launched. On failure *@run is NULL, or a run
+ * that has failed, and is to be launched for its peers' sake.
+ */
 static int prepare(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
 		   struct goal_run **run)
 {
@@ -79,23 +130,26 @@ static int prepare(struct goal_group *g, struct goal_loaded *l, const struct goa
 	u32 i, k;
 	int rc;
 
-	if (unlikely(g->status))
-		return g->status;
+	*run = NULL;
 	if (unlikely(hdr->npeers > g->npeers || hdr->rank != g->rank || l->engine != e ||
-		     (l->user && !attr->reduce)))
+		     (l->user && !attr->reduce) || (l->loose && g->nremote)))
 		return -EINVAL;
 	for (r = *bucket; unlikely(r != NULL); r = r->hash_next)
 		if (r->key == key && r->nonce == g->nonce)
 			return -EINVAL; /* a run's identity is never used twice */
 
+	rc = g->status;
+	if (unlikely(rc))
+		goto refuse;
 	r = l->free;
 	if (likely(r != NULL)) {
 		l->free = r->next;
 		l->nfree--;
 	} else {
-		r = host_run_new(l);
+		r = host_run_new(l, hdr->scratch);
+		rc = -ENOMEM;
 		if (!r)
-			return -ENOMEM;
+			goto refuse;
 	}
 	for (i = 0; i < hdr->nbufs; i++) {
 		struct core_binding *b = &r->core.buf[i];
@@ -115,41 +169,30 @@ static int prepare(struct goal_group *g, struct goal_loaded *l, const struct goa
 	rc = core_run_check(&r->core);
 	if (unlikely(rc)) {
 		host_run_put(r);
-		return rc;
+		goto refuse;
 	}
 	core_run_reset(&r->core);
 
-	r->group = g;
-	r->nonce = g->nonce;
-	r->key = key;
 	r->given_up = false;
-	r->called = false;
-	r->reaped = false;
 	r->remote_tag = attr->remote_tag;
 	r->reduce = attr->reduce;
 	r->reduce_arg = attr->reduce_arg;
 	r->done = attr->done;
 	r->done_arg = attr->done_arg;
-	__atomic_store_n(&r->over, 0, __ATOMIC_RELAXED);
-
-	r->hash_next = *bucket;
-	r->hash_prev = bucket;
-	if (unlikely(r->hash_next != NULL))
-		r->hash_next->hash_prev = &r->hash_next;
-	*bucket = r;
-	e->last = r;
-	list_append(&g->runs, &r->group_link);
-	e->active++;
+	enroll(g, r, key);
 	e->stats.runs++;
 	*run = r;
 	return 0;
+
+refuse:
+	*run = refuse(g, l, key, attr->remote_tag, rc);
+	return rc;
 }
 
 /* Let a prepared run go, and give it what came before it. */
 static inline void launch(struct goal_run *r)
 {
 	core_start(&r->core);
-	host_run_reap(r);
 	if (unlikely(r->engine->nearly))
 		host_message_start(r);
 	if (unlikely(r->group->left))
@@ -161,11 +204,15 @@ static inline bool over(const struct goal_run *r)
 	return __atomic_load_n(&r->over, __ATOMIC_ACQUIRE);
 }
 
-/* env_run_done(): the lock is held, the core is done with @r. */
+/* env_run_done(), put off while something holds @r. The lock is held, the core is done with @r. */
 void host_run_done(struct goal_run *r)
 {
 	struct goal_engine *e = r->engine;
 
+	if (unlikely(r->holds)) {
+		r->ended = true;
+		return;
+	}
 	*r->hash_prev = r->hash_next;
 	if (unlikely(r->hash_next != NULL))
 		r->hash_next->hash_prev = r->hash_prev;
@@ -178,10 +225,12 @@ void host_run_done(struct goal_run *r)
 	if (unlikely(r->core.status)) {
 		u32 i = e->nfailed++ % HOST_FAILED;
 
-		e->stats.runs_failed++;
+		e->stats.runs_failed += !r->refused;
 		e->failed[i].nonce = r->nonce;
 		e->failed[i].key = r->key;
 	}
+	if (unlikely(r->failing))
+		e->nfailing--;
 	if (r->done || r->given_up) {
 		r->called = true;
 		r->next = NULL;
@@ -196,8 +245,8 @@ void host_run_done(struct goal_run *r)
 }
 
 /*
- * @r has failed: end what it has under way, and tell peers that wait for messages which it will
- * not send; their parts of the run end with -ECONNABORTED instead of never.
+ * env_run_failed(): end what @r has under way, and tell peers that wait for messages which it
+ * will not send; their parts of the run end with -ECONNABORTED instead of never.
  */
 void host_run_failed(struct goal_run *r)
 {
@@ -206,7 +255,6 @@ void host_run_failed(struct goal_run *r)
 	struct list *l, *next;
 	u32 i;
 
-	r->reaped = true;
 	list_for_safe(l, next, &r->xfers)
 		host_xfer_detach(list_entry(l, struct host_xfer, run_link));
 
@@ -224,12 +272,12 @@ void host_run_failed(struct goal_run *r)
 		host_send_gone(r, i, p);
 	}
 	r->unsent = GOAL_OP_NONE;
+	host_failed(r);
 }
 
 void host_run_fail(struct goal_run *r, int status, u32 peer)
 {
 	core_cancel(&r->core, status, peer);
-	host_run_reap(r);
 }
 
 int goal_start(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
@@ -245,10 +293,13 @@ int goal_start(struct goal_group *g, struct goal_loaded *l, const struct goal_ru
 		return -ECHILD;
 	host_lock(e);
 	rc = prepare(g, l, attr, &r);
-	if (unlikely(rc))
+	if (unlikely(!r))
 		goto unlock;
 	/* Before its callback can be called, and give it up. */
-	*run = r;
+	if (likely(!rc))
+		*run = r;
+	else
+		r->given_up = true;
 	launch(r);
 	polls = __atomic_load_n(&e->spins, __ATOMIC_RELAXED) ? START_POLLS : 1;
 	for (; polls && !over(r); polls--)
@@ -274,7 +325,7 @@ int goal_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run
 		return -ECHILD;
 	host_lock(e);
 	rc = prepare(g, l, attr, &r);
-	if (unlikely(rc))
+	if (unlikely(!r))
 		goto unlock;
 	launch(r);
 	polls = __atomic_load_n(&e->spins, __ATOMIC_RELAXED) ? FIRST_POLLS : FIRST_POLLS_FULL;

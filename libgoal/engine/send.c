@@ -78,10 +78,8 @@ void host_xfer_end(struct goal_engine *e, struct host_xfer *x, int status)
 	u32 op = x->op;
 
 	host_xfer_put(e, x);
-	if (r) {
+	if (r)
 		core_op_done(&r->core, op, status);
-		host_run_reap(r);
-	}
 }
 
 static bool push_rts(struct goal_engine *e, struct host_xfer *x)

@@ -129,6 +129,41 @@ static u64 faults(const struct sim *s)
 	       s->count[ESP_C_drop_mid_ahead];
 }
 
+/* Has the node noted its number? */
+static bool noted(struct sim_node *n, const struct sim_frame *fr)
+{
+	const struct esp_hdr *h = (const struct esp_hdr *)fr->bytes;
+	u32 pn = le32_to_cpu(h->pn);
+	struct esp_flow *f;
+	bool is = false;
+
+	if (h->type != ESP_T_DATA || !(h->flags & ESP_F_NUMBERED))
+		return false;
+	f = env_flow_by_cid(&n->n, le64_to_cpu(h->cid));
+	if (!f)
+		return false;
+	if (f->state == ESP_FLOW_UP && h->path < ESP_PATHS) {
+		const struct esp_path *p = &f->path[h->path];
+
+		is = p->rx_top - pn < ESP_PN_SPAN &&
+		     (p->rx_bits[pn % ESP_PN_SPAN / 64] >> pn % 64 & 1);
+	}
+	env_flow_put(f);
+	return is;
+}
+
+/* Once more, at once: of all that could stop it, its number is the first. */
+static void twice(struct sim *s, struct sim_node *n, struct sim_rail *r, struct sim_frame *fr)
+{
+	u64 before = s->count[ESP_C_drop_pn_duplicate];
+
+	if (!noted(n, fr))
+		return;
+	esp_frame_in(&r->r, &fr->from, fr, fr->len, s->now);
+	if (s->count[ESP_C_drop_pn_duplicate] == before)
+		sim_fail(s, "node %u took a frame twice", n->index);
+}
+
 /*
  * Into the node. A frame that must be dropped must be counted as such, and a genuine one is never
  * taken for nonsense.
@@ -154,6 +189,9 @@ void sim_net_deliver(struct sim_frame *fr)
 				 fr->wrong);
 		if (!fr->wrong && !fr->forged && s->t.interleaved == between && faults(s) != before)
 			sim_fail(s, "node %u took a genuine frame for nonsense", n->index);
+		if (!fr->wrong && !fr->forged && r->r.up && !s->c.adversary.corrupt &&
+		    !s->c.adversary.interleave && s->t.delivered % 64 == 0)
+			twice(s, n, r, fr);
 	}
 	sim_frame_put(fr);
 }

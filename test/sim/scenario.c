@@ -383,6 +383,7 @@ static bool group(struct maker *m, uint64_t within, bool only)
 	plan.leave = only && !plan.lockstep && (sc->kind == SCENARIO_RARE || one_in(m, 2));
 	if (sc->kind == SCENARIO_IDLE && !a->forget_every) {
 		plan.think = 3 * ESP_S;
+		plan.leave = false; /* who is ahead by more than 10 s would not be found any more */
 		plan.overlap = 1;
 		plan.runs = (uint32_t)sim_between(&m->r, 2, 6);
 	}

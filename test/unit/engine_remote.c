@@ -1,174 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Peers that share no memory: over a transport inside this process that matches in posting
- * order, as MPI's point-to-point does, completes late, fails and refuses on demand.
+ * Peers that share no memory: over a transport inside this process (engine_wire.h) that completes
+ * late, fails and refuses on demand. What it does not do is to bring word of failed runs.
  */
-#include "engine_pair.h"
-
-#define MOST_REQUESTS 4096
-
-/* One isend or irecv. */
-struct request {
-	bool used, send, matched, gone;
-	uint32_t from, to, tag;
-	int64_t base;
-	void *buf;
-	uint64_t bytes, got;
-	uint32_t left; /* tests until it is done, once it is matched */
-	int status;
-};
-
-static struct wire {
-	struct request request[MOST_REQUESTS];
-	uint32_t n, active;
-	uint32_t delay;     /* tests that a completion takes */
-	uint32_t cancels;   /* asked for */
-	bool refuse_cancel; /* a matched receive cannot be cancelled */
-	int fail_isend, fail_irecv, fail_test;
-} wire;
-
-/* Of one rank: what the transport's arg points to. */
-struct end {
-	uint32_t rank;
-};
-
-static struct end ends[PAIR_MOST] = { { 0 }, { 1 }, { 2 }, { 3 } };
-
-static void match(struct request *send, struct request *recv)
-{
-	send->matched = true;
-	recv->matched = true;
-	send->left = wire.delay;
-	recv->left = wire.delay;
-	recv->got = send->bytes;
-	if (send->bytes > recv->bytes) {
-		recv->status = -EMSGSIZE;
-		return;
-	}
-	if (send->bytes)
-		memcpy(recv->buf, send->buf, send->bytes);
-}
-
-static int post(struct request *mine, void **request)
-{
-	uint32_t i;
-
-	for (i = 0; i < wire.n; i++) {
-		struct request *q = &wire.request[i];
-
-		if (q->used && !q->matched && q->send != mine->send && q->from == mine->from &&
-		    q->to == mine->to && q->tag == mine->tag && q->base == mine->base)
-			break;
-	}
-	assert_true(wire.n < MOST_REQUESTS);
-	wire.request[wire.n] = *mine;
-	mine = &wire.request[wire.n++];
-	mine->used = true;
-	wire.active++;
-	if (i < wire.n - 1) {
-		if (mine->send)
-			match(mine, &wire.request[i]);
-		else
-			match(&wire.request[i], mine);
-	}
-	*request = mine;
-	return 0;
-}
-
-static int wire_isend(void *arg, uint32_t peer, int64_t base, uint32_t tag, const void *buf,
-		      uint64_t bytes, void **request)
-{
-	struct request r = { .send = true,
-			     .from = ((struct end *)arg)->rank,
-			     .to = peer,
-			     .tag = tag,
-			     .base = base,
-			     .buf = (void *)(uintptr_t)buf,
-			     .bytes = bytes };
-
-	return wire.fail_isend ? wire.fail_isend : post(&r, request);
-}
-
-static int wire_irecv(void *arg, uint32_t peer, int64_t base, uint32_t tag, void *buf,
-		      uint64_t bytes, void **request)
-{
-	struct request r = { .from = peer,
-			     .to = ((struct end *)arg)->rank,
-			     .tag = tag,
-			     .base = base,
-			     .buf = buf,
-			     .bytes = bytes };
-
-	return wire.fail_irecv ? wire.fail_irecv : post(&r, request);
-}
-
-static int wire_test(void *arg, void *request, uint64_t *got)
-{
-	struct request *r = request;
-
-	(void)arg;
-	assert_true(r->used);
-	if (wire.fail_test) {
-		r->used = false;
-		wire.active--;
-		return wire.fail_test;
-	}
-	if (!r->matched || r->left--)
-		return 0;
-	r->used = false;
-	wire.active--;
-	*got = r->got;
-	return r->status ? r->status : 1;
-}
-
-static int wire_cancel(void *arg, void *request)
-{
-	struct request *r = request;
-
-	(void)arg;
-	assert_true(r->used && !r->send);
-	wire.cancels++;
-	if (r->matched || wire.refuse_cancel)
-		return -EBUSY;
-	r->used = false;
-	wire.active--;
-	return 0;
-}
-
-static const struct goal_remote_ops wire_ops = { wire_isend, wire_irecv, wire_test, wire_cancel };
-
-/* @n engines; @addresses: those that can share memory do. */
-static void remote_create(struct pair *p, uint32_t n, const struct goal_engine_attr *attr,
-			  bool addresses)
-{
-	uint32_t i;
-
-	memset(&wire, 0, sizeof(wire));
-	pair_open(p, n, attr);
-	for (i = 0; i < n; i++) {
-		struct goal_group_attr group = { .nonce = 99,
-						 .rank = i,
-						 .npeers = n,
-						 .addresses = addresses ? p->address : NULL,
-						 .remote = &wire_ops,
-						 .remote_arg = &ends[i] };
-		struct goal_error error;
-
-		assert_int_equal(goal_group_create(p->engine[i], &group, &p->group[i], &error), 0);
-	}
-}
-
-static struct goal_run *start(struct pair *p, uint32_t i, struct goal_loaded *l, uint32_t op_id,
-			      const struct pair_bufs *b)
-{
-	struct goal_run_attr attr = {
-		.op_id = op_id, .remote_tag = 1000 + op_id, .nbufs = 2, .bufs = b->buf
-	};
-	struct goal_run *run = NULL;
-
-	assert_int_equal(goal_start(p->group[i], l, &attr, &run), 0);
-	return run;
-}
+#include "engine_wire.h"
 
 static struct goal_graph *one_way(uint32_t rank, uint64_t bytes, uint64_t room)
 {
@@ -188,7 +23,7 @@ static void remote__messages_arrive_late_and_early(void **state)
 	uint32_t i, delay, op_id = 0;
 
 	(void)state;
-	remote_create(&p, 2, NULL, false);
+	wire_create(&p, 2, NULL, false);
 	assert_false(goal_group_local(p.group[0], 0));
 	assert_false(goal_group_local(p.group[0], 1));
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -209,7 +44,7 @@ static void remote__messages_arrive_late_and_early(void **state)
 			for (k = 0; k < 2; k++) {
 				uint32_t who = (op_id + k) % 2;
 
-				run[who] = start(&p, who, l[who], op_id, &b);
+				run[who] = wire_start(&p, who, l[who], op_id, &b);
 			}
 			op_id++;
 			if (delay)
@@ -244,7 +79,7 @@ static void remote__equal_tags_match_in_order(void **state)
 	uint32_t i;
 
 	(void)state;
-	remote_create(&p, 2, NULL, false);
+	wire_create(&p, 2, NULL, false);
 	wire.delay = 3;
 	for (i = 0; i < MESSAGES; i++) {
 		from[i] = i + 1;
@@ -255,13 +90,68 @@ static void remote__equal_tags_match_in_order(void **state)
 	for (i = 0; i < 2; i++)
 		l[i] = pair_load(&p, i, g[i]);
 	for (i = 0; i < 2; i++)
-		run[i] = start(&p, i, l[i], 0, &b);
+		run[i] = wire_start(&p, i, l[i], 0, &b);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pair_end(&p, run[i]), 0);
 	assert_memory_equal(from, to, sizeof(from));
 	for (i = 0; i < 2; i++)
 		assert_int_equal(goal_unload(l[i]), 0);
 	pair_free(&p);
+}
+
+/* Two messages of one peer and tag; @order: the second waits for the first, 1, or the other way, 2. */
+static struct goal_graph *two(uint32_t rank, int order)
+{
+	struct goal_graph *g = pair_graph(rank, 2);
+	int64_t op[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (rank)
+			op[i] = goal_recv(g, GOAL_BUF_RECV, 8 * i, 8, 0, 0);
+		else
+			op[i] = goal_send(g, GOAL_BUF_SEND, 8 * i, 8, 1, 0);
+		assert_true(op[i] >= 0);
+	}
+	if (order == 1)
+		assert_int_equal(goal_requires(g, op[1], op[0]), 0);
+	else if (order == 2)
+		assert_int_equal(goal_requires(g, op[0], op[1]), 0);
+	return g;
+}
+
+/* The transport matches in the order of calls: where that differs from the documented one, refuse. */
+static void remote__an_order_that_would_mix_up_messages_is_refused(void **state)
+{
+	uint64_t from[2] = { 1, 2 }, to[2] = { 0 };
+
+	(void)state;
+	for (int order = 0; order < 3; order++) {
+		struct goal_loaded *l[2];
+		struct goal_run *run[2];
+		struct pair_bufs b;
+		struct pair p;
+
+		memset(to, 0, sizeof(to));
+		wire_create(&p, 2, NULL, false);
+		pair_bind(&b, from, sizeof(from), to, sizeof(to));
+		for (uint32_t i = 0; i < 2; i++)
+			l[i] = pair_load(&p, i, two(i, i ? order : 0));
+		if (order == 2) {
+			struct goal_run_attr attr = { .nbufs = 2, .bufs = b.buf };
+
+			assert_int_equal(goal_start(p.group[1], l[1], &attr, &run[1]), -EINVAL);
+			assert_int_equal(goal_exec(p.group[1], l[1], &attr, NULL), -EINVAL);
+		} else {
+			for (uint32_t i = 0; i < 2; i++)
+				run[i] = wire_start(&p, i, l[i], 0, &b);
+			for (uint32_t i = 0; i < 2; i++)
+				assert_int_equal(pair_end(&p, run[i]), 0);
+			assert_memory_equal(from, to, sizeof(from));
+		}
+		for (uint32_t i = 0; i < 2; i++)
+			assert_int_equal(goal_unload(l[i]), 0);
+		pair_free(&p);
+	}
 }
 
 /* The transport gets one piece of memory, the buffers have many. */
@@ -279,7 +169,7 @@ static void remote__segments_are_bounced(void **state)
 	uint32_t i;
 
 	(void)state;
-	remote_create(&p, 2, NULL, false);
+	wire_create(&p, 2, NULL, false);
 	pair_fill(from, sizeof(from), 3);
 	memset(to, 0xdd, sizeof(to));
 	for (i = 0; i < 2; i++)
@@ -313,12 +203,12 @@ static void remote__too_long_is_an_error_of_the_run(void **state)
 	uint32_t i;
 
 	(void)state;
-	remote_create(&p, 2, NULL, false);
+	wire_create(&p, 2, NULL, false);
 	pair_bind(&b, from, sizeof(from), to, sizeof(to));
 	l[0] = pair_load(&p, 0, one_way(0, 64, 0));
 	l[1] = pair_load(&p, 1, one_way(1, 0, 63));
 	for (i = 0; i < 2; i++)
-		run[i] = start(&p, i, l[i], 0, &b);
+		run[i] = wire_start(&p, i, l[i], 0, &b);
 	assert_int_equal(pair_end(&p, run[0]), 0);
 	assert_int_equal(pair_wait(&p, run[1]), -EMSGSIZE);
 	assert_int_equal(goal_run_peer(run[1]), 0);
@@ -337,25 +227,25 @@ static void remote__failures_end_the_run_and_name_the_peer(void **state)
 	struct pair p;
 
 	(void)state;
-	remote_create(&p, 2, NULL, false);
+	wire_create(&p, 2, NULL, false);
 	pair_bind(&b, from, 8, to, 8);
 	l[0] = pair_load(&p, 0, one_way(0, 8, 8));
 	l[1] = pair_load(&p, 1, one_way(1, 8, 8));
 
 	wire.fail_isend = -ENETDOWN;
-	run = start(&p, 0, l[0], 0, &b);
+	run = wire_start(&p, 0, l[0], 0, &b);
 	assert_int_equal(pair_wait(&p, run), -ENETDOWN);
 	assert_int_equal(goal_run_peer(run), 1);
 	goal_run_free(run);
 
 	wire.fail_irecv = -ENOBUFS;
-	run = start(&p, 1, l[1], 0, &b);
+	run = wire_start(&p, 1, l[1], 0, &b);
 	assert_int_equal(pair_wait(&p, run), -ENOBUFS);
 	assert_int_equal(goal_run_peer(run), 0);
 	goal_run_free(run);
 
 	wire.fail_irecv = 0;
-	run = start(&p, 1, l[1], 1, &b);
+	run = wire_start(&p, 1, l[1], 1, &b);
 	assert_int_equal(goal_run_test(run), 0);
 	wire.fail_test = -EIO;
 	assert_int_equal(pair_wait(&p, run), -EIO);
@@ -377,12 +267,12 @@ static void remote__cancel(void **state)
 	uint32_t i;
 
 	(void)state;
-	remote_create(&p, 2, NULL, false);
+	wire_create(&p, 2, NULL, false);
 	pair_bind(&b, from, 8, to, 8);
 	l[0] = pair_load(&p, 0, one_way(0, 8, 8));
 	l[1] = pair_load(&p, 1, one_way(1, 8, 8));
 
-	run = start(&p, 1, l[1], 0, &b);
+	run = wire_start(&p, 1, l[1], 0, &b);
 	goal_run_cancel(run);
 	assert_int_equal(pair_end(&p, run), -ECANCELED);
 	assert_int_equal(wire.cancels, 1);
@@ -390,23 +280,23 @@ static void remote__cancel(void **state)
 
 	/* A receive that cannot be cancelled is waited for. */
 	wire.refuse_cancel = true;
-	run = start(&p, 1, l[1], 1, &b);
+	run = wire_start(&p, 1, l[1], 1, &b);
 	goal_run_cancel(run);
 	pair_settle(&p);
 	assert_int_equal(goal_run_test(run), 0);
 	assert_int_equal(wire.cancels, 2);
-	assert_int_equal(pair_end(&p, start(&p, 0, l[0], 1, &b)), 0);
+	assert_int_equal(pair_end(&p, wire_start(&p, 0, l[0], 1, &b)), 0);
 	assert_int_equal(pair_end(&p, run), -ECANCELED);
 	assert_int_equal(wire.cancels, 2);
 
 	/* A send is over only when the transport says so. */
-	run = start(&p, 0, l[0], 2, &b);
+	run = wire_start(&p, 0, l[0], 2, &b);
 	goal_run_cancel(run);
 	for (i = 0; i < 10; i++)
 		goal_engine_progress(p.engine[0]);
 	assert_int_equal(goal_run_test(run), 0);
 	assert_int_equal(goal_group_free(p.group[0]), -EBUSY);
-	assert_int_equal(pair_end(&p, start(&p, 1, l[1], 2, &b)), 0);
+	assert_int_equal(pair_end(&p, wire_start(&p, 1, l[1], 2, &b)), 0);
 	assert_int_equal(pair_end(&p, run), -ECANCELED);
 	assert_int_equal(wire.active, 0);
 	assert_int_equal(goal_unload(l[0]), 0);
@@ -446,7 +336,7 @@ static void remote__nodes_split_by_number(void **state)
 						 .npeers = 4,
 						 .addresses = p.address,
 						 .remote = &wire_ops,
-						 .remote_arg = &ends[i] };
+						 .remote_arg = &wire_ends[i] };
 		struct goal_graph *g;
 		struct goal_error error;
 
@@ -461,7 +351,7 @@ static void remote__nodes_split_by_number(void **state)
 	}
 	wire.delay = 2;
 	for (i = 0; i < 4; i++)
-		run[i] = start(&p, i, l[i], 0, &b[i]);
+		run[i] = wire_start(&p, i, l[i], 0, &b[i]);
 	for (i = 0; i < 4; i++) {
 		assert_int_equal(pair_end(&p, run[i]), 0);
 		assert_memory_equal(to[i], from, 32);
@@ -486,7 +376,7 @@ static void remote__engine_of_remote_peers_only(void **state)
 	uint32_t i;
 
 	(void)state;
-	remote_create(&p, 2, &attr, true);
+	wire_create(&p, 2, &attr, true);
 	group.addresses = p.address;
 	assert_int_equal(goal_group_create(p.engine[0], &group, &none, &error), -EHOSTUNREACH);
 	assert_int_equal(error.where, 1);
@@ -503,7 +393,7 @@ static void remote__engine_of_remote_peers_only(void **state)
 		pair_bind(&b[i], &from[i], 8, to[i], 16);
 	}
 	for (i = 0; i < 2; i++)
-		run[i] = start(&p, i, l[i], 0, &b[i]);
+		run[i] = wire_start(&p, i, l[i], 0, &b[i]);
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(pair_end(&p, run[i]), 0);
 		assert_memory_equal(to[i], from, 16);
@@ -534,14 +424,14 @@ static void remote__exec_calls_idle(void **state)
 	struct pair p;
 
 	(void)state;
-	remote_create(&p, 2, NULL, false);
+	wire_create(&p, 2, NULL, false);
 	wire.delay = 50;
 	pair_bind(&b, from, 8, to, 8);
 	attr.bufs = b.buf;
 	l[0] = pair_load(&p, 0, one_way(0, 8, 8));
 	l[1] = pair_load(&p, 1, one_way(1, 8, 8));
 	idle_pair = &p;
-	idle_run = start(&p, 1, l[1], 0, &b);
+	idle_run = wire_start(&p, 1, l[1], 0, &b);
 	assert_int_equal(goal_exec(p.group[0], l[0], &attr, idle), 0);
 	assert_true(idles > 10);
 	assert_int_equal(pair_end(&p, idle_run), 0);
@@ -556,6 +446,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(remote__messages_arrive_late_and_early),
 		cmocka_unit_test(remote__equal_tags_match_in_order),
+		cmocka_unit_test(remote__an_order_that_would_mix_up_messages_is_refused),
 		cmocka_unit_test(remote__segments_are_bounced),
 		cmocka_unit_test(remote__too_long_is_an_error_of_the_run),
 		cmocka_unit_test(remote__failures_end_the_run_and_name_the_peer),

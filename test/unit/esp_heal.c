@@ -365,6 +365,33 @@ static int deaf(u32 from, u32 to, const u8 *bytes, u32 len)
 	return from == 1 ? HOME_DROP : HOME_PASS;
 }
 
+/* An ABORT ahead of its group whose flow ends while it is being looked at leaves nothing behind. */
+static void early_of_a_dead_flow(void **state)
+{
+	struct esp_params p = params();
+	struct home_flow *f;
+	struct esp_abort a;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	memset(&a, 0, sizeof(a));
+	a.c.flags = ESP_ABORT_GROUP;
+	a.nonce = cpu_to_le64(77);
+	a.cookie = cpu_to_le64(home.node[1]->ep.cookie);
+	a.code = cpu_to_le32(ESP_ABORT_EXIT);
+	f = home.node[1]->flows;
+	env_flow_get(&f->f);
+	esp_abort_in(&f->f, &a, home.now);
+	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 1);
+	esp_flow_kill(&f->f, home.now);
+	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 0);
+	esp_abort_in(&f->f, &a, home.now);
+	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 0);
+	env_flow_put(&f->f);
+	home_close();
+}
+
 /* A path with all its numbers open tries no larger frame: that would open one more. */
 static void probe_needs_a_number(void **state)
 {
@@ -405,7 +432,7 @@ int main(void)
 		cmocka_unit_test(opening_again),        cmocka_unit_test(rails_in_turn),
 		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
 		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
-		cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(early_of_a_dead_flow), cmocka_unit_test(probe_needs_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,11 @@ unit_tests += %D%/engine_process
 %C%_engine_process_CFLAGS = $(unit_cflags)
 %C%_engine_process_LDADD = $(unit_libs)
 
+unit_tests += %D%/engine_failed
+%C%_engine_failed_CPPFLAGS = $(unit_cppflags)
+%C%_engine_failed_CFLAGS = $(unit_cflags)
+%C%_engine_failed_LDADD = $(unit_libs)
+
 unit_tests += %D%/engine_hostile
 %C%_engine_hostile_CPPFLAGS = $(unit_cppflags)
 %C%_engine_hostile_CFLAGS = $(unit_cflags)
@@ -311,4 +316,5 @@ TESTS += $(unit_tests)
 EXTRA_DIST += \
 	%D%/engine_fork.h \
 	%D%/engine_pair.h \
+	%D%/engine_wire.h \
 	%D%/local.mk

@@ -11,9 +11,12 @@
  * peer writes nonsense; -ENOMEM; what a callback or the remote transport answered.
  * goal_run_peer() names the peer.
  *
- * Who hears of it. A failed run tells the peers of this node that wait for messages of it. Peers
- * behind a remote transport are told nothing: there its user lets them know, by ways of its own,
- * and fails their group (goal_group_fail()).
+ * Who hears of it. A failed run, also one that goal_start() refuses, tells the peers that wait for
+ * messages of it, those behind a remote transport when that can hear(). There it goes on until
+ * each of its messages has met its receive (an empty one stands for what it does not send), for
+ * which its peers must have started their parts: so no message is left for a later run to meet.
+ * That a group has failed is told to nobody: its user lets the others know, by ways of its own,
+ * and fails theirs (goal_group_fail()).
  *
  * After fork() an engine stays with the parent: in the child its functions do nothing, and those
  * that start something say -ECHILD; only goal_engine_close() gives back the child's memory.
@@ -125,7 +128,8 @@ GOAL_API int goal_cores_mask(char *text, size_t bytes);
 struct goal_remote_ops {
 	/*
 	 * Start sending @bytes at @buf to @peer / receiving at most @bytes from it. Messages
-	 * of one @peer and @tag match in the order of these calls. @tag is base tag of the run
+	 * of one @peer and @tag match in the order of these calls (which is that of their
+	 * creation; goal_start() refuses other schedules). @tag is base tag of the run
 	 * (goal_run_attr.remote_tag) and tag of the operation. *@request is the transport's own.
 	 * 0, or -errno, which fails the run. The memory stays valid until test said done.
 	 */
@@ -138,6 +142,12 @@ struct goal_remote_ops {
 	int (*test)(void *arg, void *request, uint64_t *got);
 	/* Try to cancel. 0: cancelled and gone; -EBUSY: it must be tested to its end. */
 	int (*cancel)(void *arg, void *request);
+	/*
+	 * Take what any peer has sent by isend() with @base goal_group_attr.remote_word and tag
+	 * 0: @bytes bytes. 1: taken; 0: there is nothing; -errno. NULL: no way to do so; then
+	 * nobody is told of failed runs, and their receives are cancelled.
+	 */
+	int (*hear)(void *arg, int64_t base, void *word, uint64_t bytes);
 };
 
 struct goal_group_attr {
@@ -149,6 +159,7 @@ struct goal_group_attr {
 					 * copied */
 	const struct goal_remote_ops *remote; /* may be NULL when no peer is remote */
 	void *remote_arg;
+	int64_t remote_word; /* a base tag that no run of any group has, for word of failed ones */
 };
 
 /*
@@ -219,7 +230,8 @@ struct goal_run_attr {
 /*
  * Start @loaded on @group. Every member starts the schedule compiled for its rank with the
  * same op_id and start. 0 and *@run, or -EINVAL (peers of the schedule do not fit the group, or
- * a missing callback or remote transport), -EFAULT (a buffer is too small), -ENOMEM, or the
+ * a missing callback or remote transport, or remote peers and an order of messages that may differ
+ * from that of their creation, see goal_send()), -EFAULT (a buffer is too small), -ENOMEM, or the
  * error the group has failed with. Nothing has started then. The caller ends the
  * run with goal_run_free(), also from its done callback.
  */

@@ -33,6 +33,8 @@ GOAL_API void goal_graph_free(struct goal_graph *graph);
  * GOAL_BUF_SCRATCH with an offset that goal_scratch() returned. Offsets and lengths are bytes.
  * Messages match by (peer, tag); the k-th send of one (peer, tag), in the order in which the
  * sends were created, meets the k-th receive created for it, whatever the order of arrival.
+ * In a group with remote peers (goal_remote_ops) only schedules run in which those of one peer
+ * and tag always start in that order: they depend on nothing, or each on the one before it.
  * A peer may be the rank itself. Receiving a longer message than @len is an error of the
  * run (-EMSGSIZE), a shorter one is fine.
  */

@@ -65,6 +65,12 @@ static inline void env_msg_drop(struct core_run *r, void *msg)
 	home_run(r)->ops->drop(home_run(r), msg);
 }
 
+static inline void env_run_failed(struct core_run *r)
+{
+	if (home_run(r)->ops->failed)
+		home_run(r)->ops->failed(home_run(r));
+}
+
 static inline void env_run_done(struct core_run *r)
 {
 	home_run(r)->ops->done(home_run(r));

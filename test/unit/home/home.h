@@ -16,6 +16,7 @@ struct home_ops {
 	int (*move)(struct home_run *h, u32 op);
 	int (*reduce)(struct home_run *h, u32 op);
 	void (*drop)(struct home_run *h, void *msg);
+	void (*failed)(struct home_run *h); /* may be NULL */
 	void (*done)(struct home_run *h);
 };
 
