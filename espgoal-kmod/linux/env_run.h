@@ -35,36 +35,18 @@ static inline void env_op_done(struct core_run *r, u32 op)
 	trace_espgoal_op_done(krun_of(r), op);
 }
 
-<<<<<<< HEAD
 int env_send(struct core_run *r, u32 op);
 int env_post(struct core_run *r, u32 op);
 int env_deliver(struct core_run *r, u32 op, void *msg);
 int env_move(struct core_run *r, u32 op);
 int env_reduce(struct core_run *r, u32 op);
 void env_msg_drop(struct core_run *r, void *msg);
-void env_run_done(struct core_run *r);
-=======
-static inline int env_move(struct core_run *r, u32 op)
-{
-	return -EOPNOTSUPP;
-}
 
-static inline int env_reduce(struct core_run *r, u32 op)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline void env_msg_drop(struct core_run *r, void *msg)
-{
-}
-
+/* Whatever fails a run here does so by krun_cancel(), and peers hear of it by the protocol. */
 static inline void env_run_failed(struct core_run *r)
 {
 }
 
-static inline void env_run_done(struct core_run *r)
-{
-}
->>>>>>> main
+void env_run_done(struct core_run *r);
 
 #endif /* ESPGOAL_ENV_RUN_H */
