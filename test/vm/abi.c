@@ -191,7 +191,6 @@ static void opening(void)
 	o = (struct espgoal_open){ .runs = 4 };
 	want(request(fd, ESPGOAL_OPEN, &o), -EEXIST, "OPEN of an endpoint");
 	close(fd);
-	checks++;
 	fd = open(ESPGOAL_PATH, O_RDONLY | O_CLOEXEC);
 	o = (struct espgoal_open){ .runs = 1, .area = 1 };
 	if (fd >= 0) {
@@ -206,7 +205,9 @@ static void mapping(struct device *d)
 	int fd = d->fd;
 	void *p;
 
-	checks += 6;
+	checks += 7;
+	if (mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED)
+		complain("a private mmap succeeds");
 	if (mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED)
 		complain("mmap for writing succeeds");
 	if (mmap(NULL, n, PROT_READ, MAP_SHARED, fd, 4096) != MAP_FAILED)
@@ -509,6 +510,9 @@ static void starts(struct device *d, uint32_t sched, uint32_t group)
 	out = (const uint8_t *)d->map + r.off[1];
 	if (d->word[r.id].over != before + 1 || d->word[r.id].status || memcmp(out, data, 1000))
 		complain("START: the run's result is wrong, status %d", d->word[r.id].status);
+	while (peek(&d->word[r.id].free) != before + 1)
+		usleep(1000);
+	want(request(fd, ESPGOAL_START, &s), -EEXIST, "START under a name that was used");
 	w.seen = before + 1;
 	w.timeout = 0;
 	want(request(fd, ESPGOAL_WAIT, &w), -ETIMEDOUT, "WAIT that only looks");

@@ -10,6 +10,9 @@
 
 guests=2 cpus=1 namespaces=0 memory='' nic=virtio kernel='' module='' component_path=''
 work=$GOAL_BUILD/vm/cluster
+# The guests' files: this machine's, or those below a folder with another Debian in it; and where the
+# source tree is in there.
+world='' guest_root=$root
 boot_limit=180
 
 # can_cluster: 0, or 1 with the reason printed.
@@ -29,28 +32,32 @@ can_cluster() {
 	return 1
 }
 
-# unshare_all COMMAND...: ends, with all that it started, when its caller ends.
+# unshare_all COMMAND...: with a network, mounts and process ids of its own. `run_by` goes before it.
 unshare_all() {
 	local user=()
 	[ "$(id -u)" = 0 ] || user=(--user --map-root-user)
-	${exec_unshared:-} setpriv --pdeathsig KILL unshare "${user[@]}" --net --mount --pid --fork --kill-child=KILL \
+	${run_by:-} unshare "${user[@]}" --net --mount --pid --fork --kill-child=KILL \
 		--propagation private --mount-proc "$@"
 }
 
-# private_cluster COMMAND...: run it with a network, mounts and process ids of its own; does not return.
+# private_cluster COMMAND...: go on as that; all that it starts ends with it.
 private_cluster() {
-	GOAL_IN_CLUSTER=1 exec_unshared=exec unshare_all "$@"
+	GOAL_IN_CLUSTER=1 run_by='exec' unshare_all "$@"
 }
 
 # make_module KERNEL: builds espgoal.ko for it and prints its path. The debug kernel's has the test
-# hooks in it.
+# hooks in it; the other world's is built in there.
 make_module() {
-	local kernel=$1 dir flags=-Werror
-	dir=$GOAL_BUILD/vm/module-$(cat "$kernel/release")
+	local kernel=$1 dir where='' flags=-Werror make=(make)
+	case $kernel in
+	"$other_world"/*) where=$other_world make=(chroot "$other_world" make) ;;
+	esac
+	dir=${where:-$GOAL_BUILD}/vm/module-$(cat "$kernel/release")
 	[ ! -e "$kernel/debug" ] || flags="-Werror -DESPGOAL_DEBUG"
 	mkdir -p "$dir" || return 1
 	cp -rup "$root"/espgoal-kmod/{Kbuild,Makefile,core,linux,uapi} "$dir/" || return 1
-	make -C "$dir" KDIR="$(readlink -f "$kernel/build")" KCFLAGS="$flags" >"$dir/make.log" 2>&1 || {
+	"${make[@]}" -C "${dir#"$where"}" -j"$(jobs)" KDIR="$(readlink "$kernel/build" || echo "$kernel/build")" \
+		KCFLAGS="$flags" >"$dir/make.log" 2>&1 || {
 		tail -n 30 "$dir/make.log" >&2
 		echo "the module does not build for $(cat "$kernel/release"): see $dir/make.log" >&2
 		return 1
@@ -64,18 +71,23 @@ node_address() {
 	if [ "$namespaces" -gt 0 ]; then echo "10.77.2.$(($1 + 1))"; else guest_address "$1"; fi
 }
 
+# seen PATH: what it is called in the guests.
+seen() { echo "${1#"$world"}"; }
+
 # What the guests read: the cluster's shape, the names, the keys.
 describe_cluster() {
 	local a i key ssh=$work/home/.ssh
-	mkdir -p "$ssh" "$work/home/.openmpi" || return 1
+	mkdir -p "$ssh" "$work/home/.openmpi" "$work/home/.prte" || return 1
 	rm -f "$work"/{cmd,out,done}.* "$work/hostkey" "$ssh/id_dropbear"
+	cp "$root/test/vm/guest" "$work/guest" || return 1
 	key=$(dropbearkey -t ed25519 -f "$work/hostkey" 2>/dev/null |
 		grep '^ssh-' | cut -d ' ' -f 1,2) &&
 		dropbearkey -t ed25519 -f "$ssh/id_dropbear" 2>/dev/null | grep '^ssh-' >"$ssh/authorized_keys" ||
 		return 1
 	{
-		declare -p guests cpus namespaces module component_path root work
-		echo "kernel_release=$(cat "$kernel/release") kernel_folder=$kernel"
+		declare -p guests cpus namespaces
+		echo "module=$(seen "$module") root=$guest_root kernel_folder=$(seen "$kernel")"
+		echo "kernel_release=$(cat "$kernel/release")"
 	} >"$work/cluster"
 	{
 		echo "127.0.0.1 localhost"
@@ -90,9 +102,20 @@ describe_cluster() {
 		echo "plm_rsh_agent = dbclient"
 		echo "oob_tcp_if_include = 10.77.0.0/16"
 		echo "btl_tcp_if_include = 10.77.0.0/16"
-		echo "orte_default_hostfile = $work/nodes"
+		echo "orte_default_hostfile = $(seen "$work")/nodes"
 		[ -z "$component_path" ] || echo "mca_base_component_path = $component_path"
 	} >"$work/home/.openmpi/mca-params.conf"
+	# sshd's shells read this, as those of a cluster's users do.
+	cat >"$work/home/.bashrc" <<-'end'
+		export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+		export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	end
+	# Parameters of the launcher of Open MPI 5.0.
+	{
+		echo "plm_ssh_agent = dbclient"
+		echo "prte_if_include = 10.77.0.0/16"
+		echo "prte_default_hostfile = $(seen "$work")/nodes"
+	} >"$work/home/.prte/mca-params.conf"
 }
 
 # The bridge; this side of it is 10.77.0.1. The large MTU leaves it to the guests which to use.
@@ -114,7 +137,7 @@ start_guest() {
 	line="console=ttyS0 loglevel=8 mitigations=off net.ifnames=0 ipv6.disable=1 panic=-1 oops=panic"
 	line+=" unknown_nmi_panic=1 panic_print=0x41 sysrq_always_enabled"
 	line+=" rcupdate.rcu_cpu_stall_timeout=60 workqueue.watchdog_thresh=120 watchdog_thresh=30"
-	line+=" espgoal_root=$root espgoal_work=$work espgoal_guest=$g"
+	line+=" espgoal_work=$(seen "$work") espgoal_guest=$g"
 	for f in agent monitor; do
 		rm -f "$fifos/$f$g".* && mkfifo "$fifos/$f$g.in" "$fifos/$f$g.out" || return 1
 		cat <>"$fifos/$f$g.out" >>"$dir/$f" &
@@ -127,7 +150,7 @@ start_guest() {
 		-chardev "file,id=console,path=$dir/console" -serial chardev:console \
 		-chardev "pipe,id=agent,path=$fifos/agent$g" -serial chardev:agent \
 		-chardev "pipe,id=monitor,path=$fifos/monitor$g" -mon chardev=monitor,mode=readline \
-		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
+		-virtfs "local,path=${world:-/},mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
 		-virtfs "local,path=$work,mount_tag=work,security_model=none,multidevs=remap" \
 		-netdev "tap,id=net0,ifname=vmtap$g,script=no,downscript=no" \
 		-device "$device,id=nic0,netdev=net0,mac=52:54:00:e5:00:$(printf %02x $((g + 1))),romfile=" \

@@ -2,12 +2,13 @@
 /*
  * Collectives of random shapes over the device, several under way at a time, every result compared:
  *
- *	collectives [-t SECONDS] [-s SEED] [-c] [-m BYTES] [-o OUTSTANDING] [-e] FOLDER SIZE FIRST LOCAL
+ *	collectives [-t SECONDS] [-s SEED] [-c] [-m BYTES] [-o OUTSTANDING] [-ev] FOLDER SIZE FIRST LOCAL
  *
  * makes ranks FIRST .. FIRST + LOCAL - 1 of a job of SIZE ranks that meet in FOLDER; test/vm/check starts
  * one on each node. -t: for how long (5); -c: groups are given back and made anew all the
  * time; -m: blocks of up to so many bytes; -o: runs under way at a time; -e: runs may fail (peers are
- * killed, cables pulled for long), then it says how and ends with 3. All ranks need the same options.
+ * killed, cables pulled for long), then it says how and ends with 3; -v: the first rank shows the node's
+ * counters and flows at the end. All ranks need the same options.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +28,7 @@
 static double seconds = 5;
 static uint64_t seed = 1, most;
 static uint32_t outstanding = 4;
-static bool churn, may_fail;
+static bool churn, may_fail, show;
 
 struct job {
 	struct device d;
@@ -200,10 +201,7 @@ static void barrier(struct job *j, uint32_t serial, uint32_t local)
 	check_barrier(j, serial, local);
 }
 
-/*
- * Rank 0 says when it is enough: by the length of what it sends. The shapes' data are drawn from the run's
- * number, so this is a schedule of its own, loaded by all, of one message per rank and tag.
- */
+/* Rank 0 says when it is enough, by a broadcast whose schedule is loaded and given back each time. */
 static bool enough(struct job *j, double end)
 {
 	struct goal_comm c = { .rank = j->t.rank, .size = j->t.size };
@@ -259,7 +257,7 @@ static bool enough(struct job *j, double end)
 	return over;
 }
 
-static int member(const char *folder, uint32_t rank, uint32_t size, uint32_t local)
+static int member(const char *folder, uint32_t rank, uint32_t size, uint32_t local, bool first)
 {
 	static struct job job;
 	struct job *j = &job;
@@ -290,6 +288,8 @@ static int member(const char *folder, uint32_t rank, uint32_t size, uint32_t loc
 			 rank, j->d.head->over, j->d.head->failed, j->runs);
 	printf("rank %u: %u rounds, %u runs, %u groups, node of %u\n", rank, rounds, j->runs,
 	       j->groups, j->t.npeers);
+	if (show && first)
+		device_dump(&j->d);
 	device_close(&j->d, true);
 	team_free(&j->t);
 	return complaints ? 1 : 0;
@@ -300,7 +300,7 @@ int main(int argc, char **argv)
 	uint32_t size, first, local, i;
 	int opt, status, worst = 0;
 
-	while ((opt = getopt(argc, argv, "t:s:cm:o:e")) != -1) {
+	while ((opt = getopt(argc, argv, "t:s:cm:o:ev")) != -1) {
 		switch (opt) {
 		case 't':
 			seconds = atof(optarg);
@@ -319,6 +319,9 @@ int main(int argc, char **argv)
 			break;
 		case 'e':
 			may_fail = true;
+			break;
+		case 'v':
+			show = true;
 			break;
 		default:
 			return 2;
@@ -341,7 +344,7 @@ int main(int argc, char **argv)
 		case -1:
 			die("fork: %s", strerror(errno));
 		case 0:
-			exit(member(argv[optind], first + i, size, local));
+			exit(member(argv[optind], first + i, size, local, !i));
 		}
 	}
 	for (i = 0; i < local; i++) {

@@ -161,9 +161,10 @@ void device_dump(struct device *d)
 	}
 	for (i = 0; i < 64 && !request(d->fd, ESPGOAL_FLOW, &f); i++)
 		printf("  flow to %02x%02x%02x%02x state %u messages %u refusals %u idle %llu us "
-		       "inflight %u backoff %u\n",
+		       "inflight %u backoff %u srtt %u us\n",
 		       f.node[0], f.node[1], f.node[2], f.node[3], f.state, f.messages, f.refusals,
-		       (unsigned long long)f.idle_us, f.path[0].inflight, f.path[0].backoff);
+		       (unsigned long long)f.idle_us, f.path[0].inflight, f.path[0].backoff,
+		       f.path[0].srtt_us);
 	fflush(stdout);
 }
 

@@ -129,6 +129,33 @@ debug_kernel() {
 	echo "$cache/linux-debug"
 }
 
+# The Debian 13 that test/matrix makes, with its kernel in it: guests see that instead of this machine.
+other_world=$cache/trixie other_series=6.12
+
+# other_kernel: prints the folder of that Debian's own kernel, which its headers name.
+other_kernel() {
+	local release kernel=$other_world/linux
+	release=$(chroot "$other_world" dpkg-query -W -f '${Depends}' linux-headers-amd64 2>/dev/null |
+		grep -oE 'linux-headers-[0-9][^ ,]*' | head -n 1 | sed 's/^linux-headers-//')
+	[ -n "$release" ] || {
+		echo "there is no Debian 13 with kernel headers in $other_world: test/matrix makes it" >&2
+		return 1
+	}
+	if [ "$(cat "$kernel/made-for" 2>/dev/null)" != "linux-image-$release" ]; then
+		unpack_kernel "$kernel" "$release" "/usr/src/linux-headers-$release" \
+			fetch_in_world "$release" >&2 || return 1
+	fi
+	initramfs_for "$kernel" >&2 || return 1
+	echo "$kernel"
+}
+
+fetch_in_world() {
+	local dir=/tmp/image.deb
+	chroot "$other_world" sh -c "rm -rf $dir && mkdir $dir && cd $dir && apt-get -q update &&
+		apt-get -q download linux-image-$1" && mkdir -p "$2" &&
+		dpkg-deb -x "$other_world$dir"/*.deb "$2" && rm -rf "$other_world$dir"
+}
+
 # kernel_of SERIES: prints the folder of the kernel of this name: own, debug, 6.1, 6.12.
 kernel_of() {
 	local release
@@ -140,6 +167,7 @@ kernel_of() {
 	own) own_kernel ;;
 	debug) debug_kernel ;;
 	"$(cut -d . -f 1,2 <<<"$release")") own_kernel ;;
+	"$other_series") other_kernel ;;
 	*)
 		echo "no kernel of the series $1 is known here; this machine's own is $release" >&2
 		false

@@ -51,4 +51,5 @@ EXTRA_DIST += \
 	%D%/run \
 	%D%/suite \
 	%D%/tests-module.sh \
+	%D%/tests-mpi.sh \
 	%D%/tests.sh

@@ -5,7 +5,6 @@
 
 passed=0 failed=0 skipped=0
 patterns=()
-test_name=''
 programs=''
 logs_of_tests=''
 
@@ -49,7 +48,6 @@ try() {
 	shift
 	wanted "$name" || return 0
 	log=$logs_of_tests/${name//\//-}.log
-	test_name=$name
 	for ((g = 0; g < guests; g++)); do sizes+=("$(console_size $g)"); done
 	(
 		echo "$*"
@@ -129,7 +127,7 @@ on_nodes() {
 }
 
 # folder: prints a new folder that all guests see.
-folder() { mktemp -d "$work/job.XXXXXX"; }
+folder() { seen "$(mktemp -d "$work/job.XXXXXX")"; }
 
 # start_collectives LOCAL OPTION...: the program of this name on all nodes, LOCAL ranks on each; `jobs`.
 start_collectives() {
@@ -139,7 +137,7 @@ start_collectives() {
 	n=$(node_count)
 	jobs=()
 	for ((i = 0; i < n; i++)); do
-		begin "node$i" "$programs/collectives" "$@" "$dir" $((n * local)) $((i * local)) "$local"
+		begin "node$i" "$programs/vm/collectives" "$@" "$dir" $((n * local)) $((i * local)) "$local"
 		jobs+=("$job")
 	done
 }
