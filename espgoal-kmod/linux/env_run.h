@@ -42,11 +42,7 @@ int env_move(struct core_run *r, u32 op);
 int env_reduce(struct core_run *r, u32 op);
 void env_msg_drop(struct core_run *r, void *msg);
 
-/* Whatever fails a run here does so by krun_cancel(), and peers hear of it by the protocol. */
-static inline void env_run_failed(struct core_run *r)
-{
-}
-
+void env_run_failed(struct core_run *r);
 void env_run_done(struct core_run *r);
 
 #endif /* ESPGOAL_ENV_RUN_H */

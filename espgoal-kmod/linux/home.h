@@ -507,7 +507,6 @@ struct krun *krun_by_id(struct kep *e, u32 id); /* with a reference to the memor
 void krun_put(struct krun *r);
 bool krun_use(struct krun *r); /* a reference that keeps it from being started anew */
 void krun_unuse(struct krun *r);
-void krun_cancel(struct krun *r, s32 status, u32 rank); /* in a gate */
 
 /* start.c */
 #define KSEGS_MAX 1024

@@ -137,7 +137,7 @@ static void give(struct kmsg *k, struct krun *to)
 	if (likely(!rc))
 		return;
 	if (rc == -ENOENT)
-		krun_cancel(to, -EPROTO, r->m->m.rank);
+		core_cancel(&to->core, -EPROTO, r->m->m.rank);
 	kmsg_end(k, 0);
 }
 
@@ -175,13 +175,11 @@ static int direct(struct krun *r, const struct goal_op *o, u64 len, struct krun 
 
 	if (unlikely(op < 0)) {
 		if (op == -ENOENT)
-			krun_cancel(to, -EPROTO, r->m->m.rank);
+			core_cancel(&to->core, -EPROTO, r->m->m.rank);
 		return op == -EAGAIN ? -EAGAIN : CORE_DONE;
 	}
 	rc = copy(to, (u32)op, len ? kpayload_at(r, o->src_buf, o->src_off) : NULL, len);
 	core_op_done_quiet(&to->core, (u32)op, rc);
-	if (rc)
-		krun_cancel(to, rc, r->m->m.rank);
 	kgate_pump(to);
 	kep_count(r->ep, KEP_C_messages_local, 1);
 	return CORE_DONE;
@@ -197,12 +195,8 @@ int klocal_send(struct krun *r, u32 op, u64 len)
 	int rc;
 
 	to = receiver(r, o->peer, &rc);
-	if (!to && rc) {
-		if (rc > 0)
-			return CORE_DONE;
-		krun_cancel(r, rc, o->peer);
-		return rc;
-	}
+	if (!to && rc)
+		return rc > 0 ? CORE_DONE : rc;
 	rc = -EAGAIN;
 	if (to) {
 		er = env_run_find(&to->m, r->e.opid, r->e.start);
@@ -298,14 +292,10 @@ int env_deliver(struct core_run *cr, u32 op, void *msg)
 {
 	struct krun *r = krun_of(cr);
 	struct kmsg *k = untag(msg);
-	int rc;
 
 	if (!k)
 		return esp_deliver(&r->e, op, msg, know());
-	rc = klocal_deliver(r, op, k);
-	if (rc)
-		krun_cancel(r, rc, cr->sched->op[op].peer);
-	return rc;
+	return klocal_deliver(r, op, k);
 }
 
 void env_msg_drop(struct core_run *cr, void *msg)

@@ -225,7 +225,7 @@ static void cancel_all(struct kmember *m, s32 status, u32 rank)
 	struct esp_run *r = NULL;
 
 	while ((r = env_run_next(&m->m, r)) != NULL)
-		krun_cancel(krun_of_esp(r), status, rank);
+		env_run_cancel(r, status, rank);
 }
 
 void kmember_leave(struct kmember *m)
@@ -387,7 +387,7 @@ static void watch_local(struct kmember *m)
 		u32 rank = waits_for_gone(krun_of_esp(r));
 
 		if (rank != ESPGOAL_NONE)
-			krun_cancel(krun_of_esp(r), -ECONNRESET, rank);
+			env_run_cancel(r, -ECONNRESET, rank);
 	}
 }
 

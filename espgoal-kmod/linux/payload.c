@@ -135,8 +135,6 @@ int env_reduce(struct core_run *cr, u32 op)
 		rc = reduce_fp(o, in, inout);
 	else
 		rc = core_reduce_int(o->dtype, o->rop, in, inout, o->len);
-	if (rc)
-		krun_cancel(r, rc, GOAL_OP_NONE);
 	return rc;
 }
 

@@ -204,16 +204,18 @@ struct krun *krun_by_id(struct kep *e, u32 id)
 	return r;
 }
 
-void krun_cancel(struct krun *r, s32 status, u32 rank)
+/* What is under way of a failed run ends: long sends, receptions. */
+void env_run_failed(struct core_run *cr)
 {
-	core_cancel(&r->core, status, rank);
+	struct krun *r = krun_of(cr);
+
 	kmsg_give_up_all(r);
 	esp_run_cancelled(&r->e, know());
 }
 
 void env_run_cancel(struct esp_run *r, s32 status, u32 rank)
 {
-	krun_cancel(krun_of_esp(r), status, rank);
+	core_cancel(r->run, status, rank);
 }
 
 /* The process sees it: what it reads first is written last. */

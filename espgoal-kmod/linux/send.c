@@ -46,8 +46,6 @@ void kmsg_end(struct kmsg *k, s32 status)
 	spin_unlock_bh(&r->send_lock);
 	if (phase != KMSG_EAGER && phase != KMSG_ORPHAN) {
 		core_op_done_quiet(&r->core, k->op, status);
-		if (status)
-			krun_cancel(r, status, r->core.sched->op[k->op].peer);
 		kgate_pump(r);
 	}
 	krun_unuse(r);
@@ -148,7 +146,6 @@ int env_send(struct core_run *cr, u32 op)
 		return eager ? CORE_DONE : kmsg_waits(k);
 	k->phase = KMSG_FREE;
 	krun_unuse(r);
-	krun_cancel(r, rc, o->peer);
 	return rc;
 }
 
