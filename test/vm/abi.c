@@ -475,7 +475,8 @@ static void starts(struct device *d, uint32_t sched, uint32_t group)
 	REFUSED(fd, START, s, -ENOENT, run = r.id + 1);
 	REFUSED(fd, START, s, -ENOENT, run = ~0u);
 	REFUSED(fd, START, s, -ENOENT, group = ~0u);
-	REFUSED(fd, START, s, -EINVAL, flags = 2);
+	REFUSED(fd, START, s, -EINVAL, flags = 4);
+	REFUSED(fd, START, s, -EINVAL, flags = ESPGOAL_START_FAILED);
 	REFUSED(fd, START, s, -EINVAL, timeout = 1);
 	REFUSED(fd, START, s, -EINVAL, nsegs = 0);
 	REFUSED(fd, START, s, -EINVAL, nsegs = 2);
@@ -522,9 +523,17 @@ static void starts(struct device *d, uint32_t sched, uint32_t group)
 	id = (struct espgoal_id){ .id = r.id };
 	REFUSED(fd, CANCEL, id, -ENOENT, id = ~1u);
 	REFUSED(fd, CANCEL, id, -EINVAL, reserved = 1);
+	/* A member that cannot start says so, and its run is over. */
+	s = (struct espgoal_start){ .run = r.id, .group = group, .op_id = 2 };
+	s.flags = ESPGOAL_START_FAILED;
+	want(request(fd, ESPGOAL_START, &s), 0, "START of a failed run");
+	w.timeout = ESPGOAL_EVER;
+	want(request(fd, ESPGOAL_WAIT, &w), 0, "WAIT for a failed run");
+	want(d->word[r.id].status, -ECANCELED, "status of a failed run");
+	before++;
 	/* With nothing under way there is nothing to cancel, and nothing happens. */
 	want(request(fd, ESPGOAL_CANCEL, &id), 0, "CANCEL of an idle run");
-	if (d->word[r.id].over != before + 1 || d->word[r.id].status)
+	if (d->word[r.id].over != before + 1 || d->word[r.id].status != -ECANCELED)
 		complain("CANCEL of an idle run shows in its word");
 	want(request(fd, ESPGOAL_RUN_FREE, &id), 0, "RUN_FREE");
 }
@@ -616,7 +625,12 @@ static void active(struct device *d, uint32_t group)
 	want(request(fd, ESPGOAL_WAIT, &w), 0, "WAIT for what failed");
 	want(d->word[r.id].status, -EHOSTUNREACH, "status of what failed");
 	s.start = 3;
-	want(request(fd, ESPGOAL_START, &s), -EHOSTUNREACH, "START in a group that has failed");
+	w.seen = d->word[r.id].over;
+	while (peek(&d->word[r.id].free) != w.seen)
+		usleep(1000);
+	want(request(fd, ESPGOAL_START, &s), 0, "START in a group that has failed");
+	want(request(fd, ESPGOAL_WAIT, &w), 0, "WAIT for a run that failed from the start");
+	want(d->word[r.id].status, -EHOSTUNREACH, "status of a run that failed from the start");
 	want(request(fd, ESPGOAL_UNLOAD, &sched), 0, "UNLOAD");
 	want(request(fd, ESPGOAL_GROUP_FREE, &grp), 0, "GROUP_FREE");
 	goal_schedule_free(c);

@@ -25,6 +25,10 @@ vm_programs += %D%/cycle
 %C%_cycle_LDADD = $(vm_libs)
 %C%_cycle_LDFLAGS = -no-install
 
+vm_programs += %D%/depth
+%C%_depth_LDADD = $(vm_libs)
+%C%_depth_LDFLAGS = -no-install
+
 vm_programs += %D%/faults
 %C%_faults_LDADD = $(vm_libs)
 %C%_faults_LDFLAGS = -no-install

@@ -203,6 +203,7 @@ leaks() {
 tests_common() {
 	try busy busy
 	try abi program node0 abi
+	try depth program node0 depth
 	try unload unload
 }
 
