@@ -257,6 +257,11 @@ bool core_op_take(struct core_run *r, u32 op);
  * with ends. Does nothing to a run that has failed already or is over.
  */
 void core_cancel(struct core_run *r, int status, u32 peer);
+/*
+ * The same, without going on: core_pump() will follow. For a home in which the end of one run
+ * makes others fail, and they must not end within one another.
+ */
+void core_cancel_quiet(struct core_run *r, int status, u32 peer);
 /* Let the run advance as far as it can. */
 void core_pump(struct core_run *r);
 /* The same, once for each env_run_later(). */

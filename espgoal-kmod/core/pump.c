@@ -319,6 +319,13 @@ void core_cancel(struct core_run *r, int status, u32 peer)
 	go(r);
 }
 
+void core_cancel_quiet(struct core_run *r, int status, u32 peer)
+{
+	env_run_lock(r);
+	fail(r, status, peer);
+	env_run_unlock(r);
+}
+
 void core_resume(struct core_run *r)
 {
 	env_run_lock(r);

@@ -182,7 +182,7 @@ static int do_cancel(struct file *file, struct espgoal_id *a)
 		return -ENOENT;
 	if (krun_use(r)) {
 		kgate_enter(e->node);
-		core_cancel(&r->core, -ECANCELED, r->m->m.rank);
+		env_run_cancel(&r->e, -ECANCELED, r->m->m.rank);
 		krun_unuse(r);
 		kgate_leave(e->node);
 	}

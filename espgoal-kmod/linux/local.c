@@ -137,7 +137,7 @@ static void give(struct kmsg *k, struct krun *to)
 	if (likely(!rc))
 		return;
 	if (rc == -ENOENT)
-		core_cancel(&to->core, -EPROTO, r->m->m.rank);
+		env_run_cancel(&to->e, -EPROTO, r->m->m.rank);
 	kmsg_end(k, 0);
 }
 
@@ -175,7 +175,7 @@ static int direct(struct krun *r, const struct goal_op *o, u64 len, struct krun 
 
 	if (unlikely(op < 0)) {
 		if (op == -ENOENT)
-			core_cancel(&to->core, -EPROTO, r->m->m.rank);
+			env_run_cancel(&to->e, -EPROTO, r->m->m.rank);
 		return op == -EAGAIN ? -EAGAIN : CORE_DONE;
 	}
 	rc = copy(to, (u32)op, len ? kpayload_at(r, o->src_buf, o->src_off) : NULL, len);

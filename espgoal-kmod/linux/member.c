@@ -294,6 +294,11 @@ int kmember_enter(struct kmember *m, struct krun *r)
 		if (other->e.opid == r->e.opid && other->e.start == r->e.start)
 			rc = -EEXIST;
 	if (!rc) {
+		/* Not before: until here nobody can use it, and so nobody can be the last to. */
+		r->starts++;
+		refcount_inc(&r->refs);
+		atomic_set(&r->state, KRUN_ACTIVE);
+		atomic_set_release(&r->busy, 1);
 		r->serial = ++m->run_serial;
 		m->nactive++;
 		list_add_tail(&r->active, &m->active);

@@ -213,9 +213,14 @@ void env_run_failed(struct core_run *cr)
 	esp_run_cancelled(&r->e, know());
 }
 
+/*
+ * It ends at the outermost gate: the end of one run makes others fail, and with a rank for each
+ * they would fill the stack.
+ */
 void env_run_cancel(struct esp_run *r, s32 status, u32 rank)
 {
-	core_cancel(r->run, status, rank);
+	core_cancel_quiet(r->run, status, rank);
+	kgate_pump(krun_of_esp(r));
 }
 
 /* The process sees it: what it reads first is written last. */

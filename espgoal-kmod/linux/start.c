@@ -71,6 +71,8 @@ static int check(const struct espgoal_start *a)
 		return -EINVAL;
 	if (a->nsegs > KSEGS_MAX)
 		return -E2BIG;
+	if (a->flags & ESPGOAL_START_FAILED && a->nsegs)
+		return -EINVAL;
 	if (a->nsegs <= ARRAY_SIZE(a->seg) && a->segs)
 		return -EINVAL;
 	for (i = used; i < ARRAY_SIZE(a->seg); i++)
@@ -93,18 +95,11 @@ static int go(struct krun *r, struct kmember *m, const struct espgoal_start *a)
 	r->e.start = a->start;
 	r->e.refused = false;
 	core_run_reset(&r->core);
-	r->starts++;
-	refcount_inc(&r->refs);
-	atomic_set(&r->busy, 1);
-	atomic_set(&r->state, KRUN_ACTIVE);
 
 	kgate_enter(n);
 	rc = kmember_enter(m, r);
 	if (rc) {
-		r->starts--;
-		atomic_set(&r->busy, 0);
 		kgate_leave(n);
-		refcount_dec(&r->refs); /* the caller has one */
 		return rc;
 	}
 	kep_count(r->ep, KEP_C_starts, 1);
@@ -113,6 +108,10 @@ static int go(struct krun *r, struct kmember *m, const struct espgoal_start *a)
 	rank = READ_ONCE(m->failed_rank);
 	if (!status)
 		status = esp_run_doomed(&m->m, a->op_id, a->start, &rank);
+	if (!status && a->flags & ESPGOAL_START_FAILED) {
+		status = -ECANCELED;
+		rank = m->m.rank;
+	}
 	if (unlikely(status))
 		core_cancel(&r->core, status, rank);
 	esp_run_started(&r->e, know());
@@ -166,9 +165,11 @@ int krun_start(struct kep *e, const struct espgoal_start *a)
 	h = r->sched->s.hdr;
 	if (h->rank != m->m.rank || h->npeers != m->m.table->nranks)
 		goto put_member;
-	rc = copy_in(r, a);
-	if (rc)
-		goto put_member;
+	if (!(a->flags & ESPGOAL_START_FAILED)) {
+		rc = copy_in(r, a);
+		if (rc)
+			goto put_member;
+	}
 	starts = r->starts + 1;
 	rc = go(r, m, a);
 	if (rc)

@@ -14,6 +14,7 @@
 #define core_op_bytes       sim_core_op_bytes
 #define core_op_done        sim_core_op_done
 #define core_op_done_quiet  sim_core_op_done_quiet
+#define core_cancel_quiet   sim_core_cancel_quiet
 #define core_op_take        sim_core_op_take
 #define core_pump           sim_core_pump
 #define core_reduce_fp      sim_core_reduce_fp
