@@ -252,7 +252,7 @@ tell_end() {
 }
 
 # on WHERE COMMAND...: have it done on guestI or nodeI and wait, at most $limit seconds.
-limit=60
+limit=120
 on() {
 	local job
 	begin "$@"

@@ -41,6 +41,10 @@ vm_programs += %D%/random
 %C%_random_LDADD = $(vm_libs)
 %C%_random_LDFLAGS = -no-install
 
+vm_programs += %D%/strangers
+%C%_strangers_LDADD = $(vm_libs)
+%C%_strangers_LDFLAGS = -no-install
+
 check_PROGRAMS += $(vm_programs)
 
 EXTRA_DIST += \

@@ -141,12 +141,15 @@ start_collectives() {
 		jobs+=("$job")
 	done
 }
+# finish_jobs: 0, 1 when any failed, else what they ended with.
 finish_jobs() {
-	local status=0 one
+	local worst=0 status one
 	for one in "${jobs[@]}"; do
-		finish_job "$one" "$limit" || status=$?
+		finish_job "$one" "$limit"
+		status=$?
+		[ $status -eq 0 ] || [ $worst -eq 1 ] || worst=$status
 	done
-	return $status
+	return $worst
 }
 collectives() { start_collectives "$@" && finish_jobs; }
 

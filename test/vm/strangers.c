@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Processes that know more than they should: one of another user, and one of the same user's other job, that
+ * name an endpoint's cookie and send to it.
+ *
+ *	strangers
+ *
+ * Root only: the other user is 54321, and the device must be open to all for the while.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <goal/collectives.h>
+
+#include "device.h"
+
+#define SECRET 0x1234567890abcdefull
+
+static int to_victim[2], to_stranger[2];
+
+struct card {
+	uint64_t cookie;
+	struct espgoal_peer peer;
+};
+
+static struct card card_of(const struct device *d)
+{
+	struct card c = { .cookie = d->open.cookie };
+
+	memcpy(c.peer.node, d->open.node, sizeof(c.peer.node));
+	memcpy(c.peer.link, d->open.link, sizeof(c.peer.link));
+	return c;
+}
+
+static uint32_t group(struct device *d, const struct card *victim, const struct card *stranger,
+		      uint32_t rank, uint64_t nonce)
+{
+	struct espgoal_rank ranks[2] = { { .cookie = victim->cookie },
+					 { .cookie = stranger->cookie } };
+	struct espgoal_group g = { .nonce = nonce,
+				   .nranks = 2,
+				   .npeers = 1,
+				   .rank = rank,
+				   .ranks = (uintptr_t)ranks,
+				   .peers = (uintptr_t)&victim->peer };
+	int rc = request(d->fd, ESPGOAL_GROUP, &g);
+
+	if (rc)
+		die("ESPGOAL_GROUP of rank %u: %s", rank, strerror(-rc));
+	return g.id;
+}
+
+/* One operation between rank 0 and rank 1, started; the run's id. */
+static uint32_t start(struct device *d, uint32_t grp, uint32_t rank)
+{
+	struct espgoal_load l = { .flags = 0 };
+	struct espgoal_run r = { .flags = 0 };
+	struct espgoal_start s = { .group = grp, .op_id = 1 };
+	static uint64_t secret = SECRET;
+	struct goal_schedule *c;
+	struct goal_graph *g;
+	size_t bytes;
+	int rc;
+
+	if (goal_graph_create(rank, 2, &g) ||
+	    (rank ? goal_send(g, 0, 0, 8, 0, 0) : goal_recv(g, 0, 0, 8, 1, 0)) < 0 ||
+	    goal_compile(g, &c, NULL))
+		die("no schedule");
+	l.data = (uintptr_t)goal_schedule_data(c, &bytes);
+	l.bytes = bytes;
+	l.buf[0] = rank ? ESPGOAL_BUF_IN : ESPGOAL_BUF_OUT;
+	rc = request(d->fd, ESPGOAL_LOAD, &l);
+	r.sched = l.id;
+	if (!rc)
+		rc = request(d->fd, ESPGOAL_RUN, &r);
+	s.run = r.id;
+	if (rank) {
+		s.nsegs = 1;
+		s.seg[0] = (struct espgoal_seg){ (uintptr_t)&secret, 8 };
+	}
+	if (!rc)
+		rc = request(d->fd, ESPGOAL_START, &s);
+	if (rc)
+		die("starting rank %u's run: %s", rank, strerror(-rc));
+	return r.id;
+}
+
+static void stranger(uid_t uid, uint64_t nonce)
+{
+	struct card mine, victim;
+	struct device d;
+	uint32_t run;
+	char done;
+
+	if (uid && (setgid(uid) || setuid(uid)))
+		die("setuid: %s", strerror(errno));
+	device_open(&d, 0, 0);
+	mine = card_of(&d);
+	if (write(to_victim[1], &mine, sizeof(mine)) != sizeof(mine) ||
+	    read(to_stranger[0], &victim, sizeof(victim)) != sizeof(victim))
+		die("pipe: %s", strerror(errno));
+	run = start(&d, group(&d, &victim, &mine, 1, nonce), 1);
+	/* Until the victim has looked. */
+	if (read(to_stranger[0], &done, 1) != 1)
+		die("pipe: %s", strerror(errno));
+	if (peek(&d.word[run].over) && !d.word[run].status)
+		complain("a stranger's send to another's endpoint has succeeded");
+	printf("the stranger's run: %s, status %d\n", d.word[run].over ? "over" : "waits",
+	       d.word[run].status);
+	device_close(&d, true);
+	fflush(stdout);
+	_exit(complaints != 0);
+}
+
+/* @theirs: the nonce that the stranger gives its group; the victim's is 500. */
+static void attack(uid_t uid, uint64_t theirs, const char *who)
+{
+	struct card mine, other;
+	struct device d;
+	uint64_t got;
+	uint32_t run;
+	int status;
+	pid_t pid;
+
+	if (pipe(to_victim) || pipe(to_stranger))
+		die("pipe: %s", strerror(errno));
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		stranger(uid, theirs);
+	device_open(&d, 0, 0);
+	mine = card_of(&d);
+	if (read(to_victim[0], &other, sizeof(other)) != sizeof(other) ||
+	    write(to_stranger[1], &mine, sizeof(mine)) != sizeof(mine))
+		die("pipe: %s", strerror(errno));
+	/* It even expects a message from that rank. */
+	run = start(&d, group(&d, &mine, &other, 0, 500), 0);
+	usleep(1500000);
+	memcpy(&got, (const char *)d.map + d.open.area_off, 8);
+	if (got == SECRET)
+		complain("%s: the stranger's bytes are in the victim's memory", who);
+	if (peek(&d.word[run].over) && !d.word[run].status)
+		complain("%s: the victim's receive has succeeded", who);
+	if (write(to_stranger[1], "", 1) != 1)
+		die("pipe: %s", strerror(errno));
+	waitpid(pid, &status, 0);
+	if (status)
+		complain("%s: the stranger ended with 0x%x", who, status);
+	printf("%s: %llu refused, the victim's run is %s, status %d\n", who,
+	       (unsigned long long)device_counter(&d, ESPGOAL_SET_NODE, "refused_local"),
+	       d.word[run].over ? "over" : "waiting", d.word[run].status);
+	device_close(&d, true);
+	close(to_victim[0]);
+	close(to_victim[1]);
+	close(to_stranger[0]);
+	close(to_stranger[1]);
+}
+
+int main(void)
+{
+	attack(54321, 500, "another user, the same group");
+	attack(54321, 501, "another user, another group");
+	attack(0, 501, "the same user, another group");
+	printf("%s\n", complaints ? "FAIL" : "PASS");
+	return complaints != 0;
+}
