@@ -136,8 +136,13 @@ static int enter(struct kep *e)
 
 static u64 charge_of(const struct knode *n, u32 runs, u64 area)
 {
-	return sizeof(struct kep) + area + runs * (sizeof(void *) + sizeof(struct espgoal_word)) +
-	       (u64)KMAX_ROOMS * n->n.p.eager_max;
+	u64 bytes = sizeof(struct kep) + area + (u64)KMAX_ROOMS * n->n.p.eager_max +
+		    runs * (sizeof(void *) + sizeof(struct espgoal_word));
+	u32 i;
+
+	for (i = 0; i < ESP_POOLS; i++)
+		bytes += (u64)pool_share[i] * n->pool[i].size;
+	return bytes + KEP_POOL_FLOW * sizeof(struct kflow);
 }
 
 static int bring_up(struct kep *e, u32 runs, u64 area)
@@ -279,6 +284,10 @@ void kep_close(struct kep *e, bool clean)
 	e->closed_at = know();
 	WRITE_ONCE(e->state, clean ? KEP_LEFT : KEP_GONE);
 	WRITE_ONCE(e->head->ended, (u32)-ESHUTDOWN);
+	/* Nothing is sent behind esp_ep_close(): the runs end first. */
+	xa_for_each(&e->groups, id, m) {
+		kmember_end(m);
+	}
 	kgate_enter(n);
 	esp_ep_close(&e->e, clean, know());
 	kgate_leave(n);
@@ -314,7 +323,7 @@ static struct kep *next_to_end(struct knode *n, u64 now, bool all)
 	spin_lock_bh(&n->table_lock);
 	list_for_each_entry(e, &n->eps, all) {
 		if (READ_ONCE(e->state) == KEP_LEFT &&
-		    (all || now - e->closed_at >= n->n.p.linger)) {
+		    (all || now >= READ_ONCE(e->closed_at) + n->n.p.linger)) {
 			list_del_init(&e->all);
 			hlist_del_init_rcu(&e->by_cookie);
 			found = e; /* the table's reference */

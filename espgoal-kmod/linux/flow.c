@@ -114,10 +114,10 @@ static void free_flow(struct rcu_head *rcu)
 	struct kflow *f = container_of(rcu, struct kflow, rcu);
 	struct knode *n = knode_of(f->f.node);
 
-	spin_lock_bh(&n->table_lock);
-	n->nflows--;
-	spin_unlock_bh(&n->table_lock);
 	kpool_put(&n->flow_pool, f);
+	spin_lock_bh(&n->table_lock);
+	n->nflows--; /* kflows_stop() waits for that */
+	spin_unlock_bh(&n->table_lock);
 }
 
 void env_flow_get(struct esp_flow *f)
@@ -278,4 +278,5 @@ void kflows_stop(struct knode *n)
 		if (READ_ONCE(n->nflows))
 			schedule_timeout_uninterruptible(1);
 	}
+	rcu_barrier(); /* the last one is through */
 }

@@ -48,6 +48,7 @@ static void pump(struct kgate *g)
 		clear_bit_unlock(KRUN_PUMP, &r->flags);
 		smp_mb__after_atomic(); /* with env_run_later() */
 		g->turn = TURN;
+		g->ops--; /* ends have their price, too */
 		if (test_and_clear_bit(KRUN_RESUME, &r->flags))
 			core_resume(&r->core);
 		else
@@ -86,10 +87,11 @@ void kgate_pump(struct krun *r)
 {
 	struct kgate *g = kgate_here(r->ep->node);
 
-	if (test_and_set_bit(KRUN_PUMP, &r->flags))
+	/* It may have been resumed elsewhere, and have come to its end. */
+	if (!krun_use(r))
 		return;
-	if (WARN_ON_ONCE(!krun_use(r))) {
-		clear_bit(KRUN_PUMP, &r->flags);
+	if (test_and_set_bit(KRUN_PUMP, &r->flags)) {
+		krun_unuse(r);
 		return;
 	}
 	list_add_tail(&r->pump, &g->pump);

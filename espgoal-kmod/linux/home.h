@@ -30,6 +30,7 @@
 
 #define KHASH_BITS    8 /* heads of a node's tables, as a power of two */
 #define KHASH         (1u << KHASH_BITS)
+#define KMEMBER_BITS  12  /* of the members' table */
 #define KRUN_HEADS    16  /* of a member's active runs */
 #define KPAST_RANGES  32  /* stretches of run numbers that a member remembers as over */
 #define KRAIL_FRAMES  128 /* frames that may be filled in and queued for an interface */
@@ -302,7 +303,8 @@ struct knode {
 	spinlock_t table_lock;
 	spinlock_t early_lock;
 	spinlock_t prf_lock;
-	struct hlist_head cid[KHASH], peer[KHASH], member[KHASH], ep[KHASH];
+	struct hlist_head cid[KHASH], peer[KHASH], ep[KHASH];
+	struct hlist_head member[1u << KMEMBER_BITS];
 	struct list_head early[KHASH];
 	struct list_head flows, members, eps;
 	u64 serial;
@@ -480,7 +482,8 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g);
 void ktable_put(struct ktable *t);
 int kmember_new(struct kep *e, struct espgoal_group *g);
 int kmember_remove(struct kep *e, u32 id);
-void kmember_leave(struct kmember *m);                /* its endpoint closes */
+void kmember_end(struct kmember *m); /* its endpoint closes: its runs end */
+void kmember_leave(struct kmember *m);
 struct kmember *kmember_by_id(struct kep *e, u32 id); /* with a reference */
 struct kmember *kmember_next(struct knode *n, struct kmember *prev);
 int kmember_fail(struct kep *e, const struct espgoal_fail *f);

@@ -20,8 +20,9 @@ static bool ethernet(const struct net_device *dev)
 /* Backed by hardware or a hypervisor: no bridge, veth, tunnel, tap; no part of a bond or bridge. */
 static bool real(const struct net_device *dev)
 {
-	return ethernet(dev) && dev->dev.parent && !netif_is_bridge_master(dev) &&
-	       !netif_is_bridge_port(dev) && !netif_is_lag_port(dev) && !dev->rtnl_link_ops;
+	return ethernet(dev) && dev->dev.parent && !dev->ieee80211_ptr &&
+	       !netif_is_bridge_master(dev) && !netif_is_bridge_port(dev) &&
+	       !netif_is_lag_port(dev) && !dev->rtnl_link_ops;
 }
 
 static bool usable(const struct net_device *dev)
@@ -30,7 +31,17 @@ static bool usable(const struct net_device *dev)
 	       is_valid_ether_addr(dev->dev_addr);
 }
 
-/* Devices by path; NULL: none. */
+static bool named(struct net_device *const want[ESP_PATHS], const struct net_device *dev)
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PATHS; i++)
+		if (want[i] == dev)
+			return true;
+	return false;
+}
+
+/* Devices by path; NULL: none. One that is named twice counts once. */
 static void listed(struct knode *n, struct net_device *want[ESP_PATHS])
 {
 	char list[sizeof(n->list)], *at = list, *name;
@@ -43,7 +54,7 @@ static void listed(struct knode *n, struct net_device *want[ESP_PATHS])
 		if (!*name)
 			continue;
 		dev = __dev_get_by_name(n->net, name);
-		if (dev && ethernet(dev))
+		if (dev && ethernet(dev) && !named(want, dev))
 			want[i] = dev;
 		n->state[i] = want[i] ? ESPGOAL_RAIL_DOWN : ESPGOAL_RAIL_MISSING;
 		i++;

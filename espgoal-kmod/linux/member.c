@@ -10,7 +10,7 @@
 
 static struct hlist_head *name_head(struct knode *n, u64 cookie, u64 nonce)
 {
-	return &n->member[hash_64(cookie ^ nonce, KHASH_BITS)];
+	return &n->member[hash_64(cookie ^ nonce, KMEMBER_BITS)];
 }
 
 static struct hlist_head *run_head(struct kmember *m, u32 opid, u32 start)
@@ -30,6 +30,7 @@ static void free_member(struct work_struct *w)
 
 	ktable_put(m->table);
 	kuser_uncharge(e->user, KUSER_GROUPS, 1);
+	kep_uncharge(e, sizeof(*m));
 	kfree(m);
 	kep_put(e);
 }
@@ -133,6 +134,9 @@ int kmember_new(struct kep *e, struct espgoal_group *g)
 	rc = kuser_charge(e->user, KUSER_GROUPS, 1);
 	if (rc)
 		return rc;
+	rc = kep_charge(e, sizeof(*m));
+	if (rc)
+		goto uncharge_group;
 	rc = -ENOMEM;
 	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
@@ -175,6 +179,8 @@ put_table:
 free_member:
 	kfree(m);
 uncharge:
+	kep_uncharge(e, sizeof(*m));
+uncharge_group:
 	kuser_uncharge(e->user, KUSER_GROUPS, 1);
 	return rc;
 }
@@ -191,7 +197,8 @@ struct kmember *kmember_by_id(struct kep *e, u32 id)
 	return m;
 }
 
-static void removed(struct kmember *m)
+/* It cannot be found any more. */
+void kmember_leave(struct kmember *m)
 {
 	leave(m);
 	kgate_enter(m->ep->node);
@@ -215,7 +222,7 @@ int kmember_remove(struct kep *e, u32 id)
 	if (busy)
 		return -EBUSY;
 	xa_erase(&e->groups, id);
-	removed(m);
+	kmember_leave(m);
 	kmember_put(m);
 	return 0;
 }
@@ -228,7 +235,8 @@ static void cancel_all(struct kmember *m, s32 status, u32 rank)
 		env_run_cancel(r, status, rank);
 }
 
-void kmember_leave(struct kmember *m)
+/* Its endpoint closes: first all its members end their runs, then they leave. */
+void kmember_end(struct kmember *m)
 {
 	spin_lock_bh(&m->lock);
 	m->closed = true;
@@ -236,7 +244,6 @@ void kmember_leave(struct kmember *m)
 	kgate_enter(m->ep->node);
 	cancel_all(m, -ECONNRESET, m->m.rank);
 	kgate_leave(m->ep->node);
-	removed(m);
 }
 
 int kmember_fail(struct kep *e, const struct espgoal_fail *f)
@@ -388,11 +395,16 @@ static void watch_local(struct kmember *m)
 {
 	struct esp_run *r = NULL;
 
+	/* A gate for each: there may be many, and others want this CPU, too. */
 	while ((r = env_run_next(&m->m, r)) != NULL) {
 		u32 rank = waits_for_gone(krun_of_esp(r));
 
-		if (rank != ESPGOAL_NONE)
+		if (rank != ESPGOAL_NONE) {
+			kgate_enter(m->ep->node);
 			env_run_cancel(r, -ECONNRESET, rank);
+			kgate_leave(m->ep->node);
+		}
+		cond_resched();
 	}
 }
 
@@ -408,8 +420,8 @@ void kmember_second(struct knode *n)
 		WRITE_ONCE(m->needs, false);
 		kgate_enter(n);
 		needs = esp_member_timer(&m->m, know());
-		watch_local(m);
 		kgate_leave(n);
+		watch_local(m);
 		if (needs)
 			WRITE_ONCE(m->needs, true);
 		cond_resched();

@@ -127,11 +127,12 @@ static int __net_init node_init(struct net *net)
 	INIT_DELAYED_WORK(&n->work, node_work);
 	kgate_init(n);
 	strscpy(n->list, net_eq(net, &init_net) ? "auto" : "", sizeof(n->list));
-	*(struct knode **)net_generic(net, knode_id) = n;
 	rc = ksysctl_init(n);
 	if (rc)
 		goto free_node;
 	kdebugfs_node(n);
+	/* Last: from here on it is found. */
+	WRITE_ONCE(*(struct knode **)net_generic(net, knode_id), n);
 	return 0;
 
 free_node:
@@ -169,10 +170,12 @@ static void __net_exit node_exit(struct net *net)
 	synchronize_net();
 	kill_flows(n);
 	kflows_stop(n);
-	while (atomic_read(&n->open)) {
+	do {
 		rcu_barrier();
 		flush_workqueue(knode_wq);
-	}
+	} while (atomic_read(&n->open));
+	/* A process that ended meanwhile may have asked for it once more. */
+	cancel_delayed_work_sync(&n->work);
 	kgate_stop(n);
 	for (i = 0; i < ESP_POOLS; i++)
 		kpool_free(&n->pool[i]);

@@ -31,10 +31,12 @@ u32 env_frame_crc(void *frame, u32 off, u32 len, u32 crc)
 	if (off + len <= skb_headlen(skb))
 		return env_crc32c(crc, skb->data + off, len);
 	skb_prepare_seq_read(skb, off, off + len, &st);
-	while ((n = skb_seq_read(done, &data, &st)) != 0) {
+	while (done < len && (n = skb_seq_read(done, &data, &st)) != 0) {
+		n = min(n, len - done); /* the last block goes on behind the frame */
 		crc = env_crc32c(crc, data, n);
 		done += n;
 	}
+	skb_abort_seq_read(&st);
 	return crc;
 }
 

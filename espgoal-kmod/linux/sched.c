@@ -170,7 +170,8 @@ int ksched_load(struct kep *e, struct espgoal_load *a)
 	refcount_set(&s->refs, 1);
 	s->ep = e;
 	memcpy(s->buf, a->buf, sizeof(s->buf));
-	s->bytes = sizeof(*s) + a->bytes;
+	/* With msg_at[]: a word for each operation, which has 64 bytes in the schedule. */
+	s->bytes = sizeof(*s) + a->bytes + a->bytes / 16;
 	rc = kep_charge(e, s->bytes);
 	if (rc)
 		goto free_sched;

@@ -13,6 +13,7 @@
 
 #define TRIES 64 /* of a frame that the device does not take */
 #define PAUSE (50 * ESP_US)
+#define DRAIN 512 /* frames in one go */
 
 struct esp_out *env_out_get(struct esp_rail *er)
 {
@@ -176,6 +177,7 @@ static bool transmit(struct krail *r, struct kout *k)
 void krail_drain(struct krail *r)
 {
 	struct kout *k;
+	u32 n = 0;
 
 	spin_lock_bh(&r->lock);
 	if (r->draining || r->paused)
@@ -183,6 +185,13 @@ void krail_drain(struct krail *r)
 	r->draining = true;
 	while ((k = r->first) != NULL && !r->gone) {
 		bool sent;
+
+		if (++n > DRAIN) {
+			/* Others add faster than this CPU sends: let it do something else, too. */
+			r->paused = true;
+			hrtimer_start(&r->pause, ns_to_ktime(know()), HRTIMER_MODE_ABS_SOFT);
+			break;
+		}
 
 		spin_unlock_bh(&r->lock);
 		sent = transmit(r, k);
