@@ -334,6 +334,7 @@ int main(int argc, char **argv)
 	local = (uint32_t)atoi(argv[optind + 3]);
 	if (!most)
 		most = 10000 / size;
+	seconds *= times_as_often();
 	arrived = mmap(NULL, ARRIVED * sizeof(*arrived), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (arrived == MAP_FAILED)

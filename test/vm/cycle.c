@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	endpoints = (uint32_t)atoi(argv[1]);
+	endpoints = (uint32_t)atoi(argv[1]) * times_as_often();
 	groups = (uint32_t)atoi(argv[2]);
 	for (i = 0; i < endpoints; i++) {
 		struct team t = { .size = 1, .npeers = 1, .peer = &peer, .entry = &entry };

@@ -70,6 +70,14 @@ double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+uint32_t times_as_often(void)
+{
+	const char *text = getenv("GOAL_TIMES");
+	int n = text ? atoi(text) : 1;
+
+	return n > 0 ? (uint32_t)n : 1;
+}
+
 int request(int fd, unsigned long code, void *arg)
 {
 	return ioctl(fd, code, arg) < 0 ? -errno : 0;

@@ -28,6 +28,8 @@ uint32_t below(struct dice *d, uint32_t n); /* 0 .. n - 1 */
 uint64_t scramble(uint64_t x);
 
 double now(void); /* seconds, monotonic */
+/* How often, or for how long, is multiplied by this: GOAL_TIMES of the environment, else 1. */
+uint32_t times_as_often(void);
 
 struct device {
 	int fd;

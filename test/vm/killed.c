@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	times = (uint32_t)atoi(argv[1]);
+	times = (uint32_t)atoi(argv[1]) * times_as_often();
 	for (i = 0; i < times; i++) {
 		double begun;
 

@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	%D%/init \
 	%D%/kernels.sh \
 	%D%/local.mk \
+	%D%/long \
 	%D%/run \
 	%D%/suite \
 	%D%/tests-module.sh \

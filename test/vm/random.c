@@ -356,7 +356,7 @@ static void member(double end, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	double end = now() + (argc > 1 ? atof(argv[1]) : 10);
+	double end = now() + (argc > 1 ? atof(argv[1]) : 10) * times_as_often();
 	struct dice d = { .state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1 };
 	pid_t pid[PROCESSES];
 	uint32_t i;

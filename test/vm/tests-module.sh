@@ -56,10 +56,10 @@ busy() {
 }
 
 # Programs of test/vm that need one node.
-program() { on "$1" "$programs/vm/$2" "${@:3}"; }
+program() { on "$1" env GOAL_TIMES="$times" "$programs/vm/$2" "${@:3}"; }
 
 # long SECONDS FUNCTION ARGUMENT...: with that limit for each of its commands.
-long() { limit=$1 "${@:2}"; }
+long() { limit=$(($1 * times)) "${@:2}"; }
 
 # strangers: with a device that everybody may open.
 strangers() {
@@ -73,8 +73,8 @@ strangers() {
 
 collect() { collectives "$@"; }
 
-# collect_local: all ranks on one node, where no frame is sent.
-collect_local() { on node0 "$programs/vm/collectives" "$@" "$(folder)" 4 0 4; }
+# collect_local OPTION...: all ranks on one node, where no frame is sent.
+collect_local() { program node0 collectives "$@" "$(folder)" 4 0 4; }
 
 # netem PROOF SETTING...: collectives while each node's adapter does that to what it sends, and the proof
 # that it did, on every node: drops that the qdisc counts, duplicates that the module
@@ -150,7 +150,7 @@ gone() {
 	start_collectives 1 -e -t 20 -s 80
 	sleep 3
 	on guest0 ip link del "veth$((n - 1))"
-	limit=30 finish_jobs
+	limit=$((30 * times)) finish_jobs
 	status=$?
 	on guest0 bash -c "
 		ip link add veth$((n - 1)) type veth peer name eth0 netns node$((n - 1)) &&

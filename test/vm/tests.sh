@@ -4,6 +4,9 @@
 # test/vm/suite after cluster.sh.
 
 passed=0 failed=0 skipped=0
+# test/vm/long: how many times as long, or as often.
+times=${GOAL_TIMES:-1}
+limit=$((limit * times))
 patterns=()
 programs=''
 logs_of_tests=''
@@ -137,7 +140,7 @@ start_collectives() {
 	n=$(node_count)
 	jobs=()
 	for ((i = 0; i < n; i++)); do
-		begin "node$i" "$programs/vm/collectives" "$@" "$dir" $((n * local)) $((i * local)) "$local"
+		begin "node$i" env GOAL_TIMES="$times" "$programs/vm/collectives" "$@" "$dir" $((n * local)) $((i * local)) "$local"
 		jobs+=("$job")
 	done
 }
