@@ -47,6 +47,7 @@ collectives_sources = \
 	%D%/collectives/exscan.c \
 	%D%/collectives/fold.c \
 	%D%/collectives/fold.h \
+	%D%/collectives/footprint.c \
 	%D%/collectives/gather.c \
 	%D%/collectives/gatherv.c \
 	%D%/collectives/name.c \
@@ -76,6 +77,16 @@ engine_sources = \
 	%D%/engine/failed.c \
 	%D%/engine/group.c \
 	%D%/engine/host.h \
+	%D%/engine/kernel.c \
+	%D%/engine/kernel.h \
+	%D%/engine/kernel_device.c \
+	%D%/engine/kernel_group.c \
+	%D%/engine/kernel_load.c \
+	%D%/engine/kernel_object.c \
+	%D%/engine/kernel_progress.c \
+	%D%/engine/kernel_run.c \
+	%D%/engine/kernel_start.c \
+	%D%/engine/kernel_usage.c \
 	%D%/engine/list.h \
 	%D%/engine/loaded.c \
 	%D%/engine/mailbox.h \

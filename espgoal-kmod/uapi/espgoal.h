@@ -287,10 +287,11 @@ struct espgoal_seg {
 	__aligned_u64 len;
 };
 
-#define ESPGOAL_START_WAIT   0x1u /* do not return before it is over, or the timeout is */
-#define ESPGOAL_START_FAILED 0x2u /* without segments: this member cannot run it, which ends it with
+#define ESPGOAL_START_WAIT 0x1u /* do not return before it is over, or the timeout is */
+#define ESPGOAL_START_FAILED \
+	0x2u /* without segments: this member cannot run it, which ends it with
 				   * -ECANCELED, and its peers hear of that */
-#define ESPGOAL_START_KNOWN  0x3u
+#define ESPGOAL_START_KNOWN 0x3u
 
 struct espgoal_start {
 	__u32 run;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "host.h"
+#include "kernel.h"
 
 #define READY_HERE 1024 /* members whose first word needs no memory to be allocated */
 
@@ -104,7 +104,7 @@ int goal_group_bootstrap(struct goal_engine *e, uint32_t rank, uint32_t npeers,
 	u32 i;
 	int rc;
 
-	if (host_forked(e))
+	if (host_elsewhere(e) && !kernel_of(e))
 		return host_error(error, -ECHILD, 0, "the engine belongs to the parent process");
 	if (!npeers || rank >= npeers)
 		return host_error(error, -EINVAL, 0, "rank %u is not below %u", rank, npeers);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "kernel.h"
 
 #define LINGER_NS 10000000000ull
 
@@ -24,25 +24,38 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, forked);
 }
 
+u32 *host_forks(void)
+{
+	pthread_once(&forks_once, watch_forks);
+	return &forks;
+}
+
 static bool power_of_two_in(u32 n, u32 low, u32 high)
 {
 	return n >= low && n <= high && !(n & (n - 1));
 }
 
-/* Defaults for what is 0, then ranges. */
-static int check_attr(struct goal_engine_attr *a, struct goal_error *error)
+int host_check_attr(struct goal_engine_attr *a, u32 flags, struct goal_error *error)
 {
-	const u32 flags = GOAL_ENGINE_THREADS | GOAL_ENGINE_PROGRESS | GOAL_ENGINE_REMOTE_ONLY;
-
-	if (a->kind == GOAL_ENGINE_KERNEL)
-		return host_error(error, -ENODEV, 0,
-				  "there is no kernel engine: /dev/espgoal is missing");
-	if (a->kind != GOAL_ENGINE_HOST)
-		return host_error(error, -EINVAL, 0, "kind %u is no kind of engine", a->kind);
 	if (a->flags & ~flags)
-		return host_error(error, -EINVAL, 0, "flags %#x has unknown bits", a->flags);
+		return host_error(error, -EINVAL, 0,
+				  "flags %#x has bits that this engine does not know", a->flags);
 	if (a->flags & GOAL_ENGINE_PROGRESS)
 		a->flags |= GOAL_ENGINE_THREADS;
+	if (!a->spin)
+		a->spin = 10000;
+	if (!a->yields)
+		a->yields = 1000;
+	if (!a->sleep_us)
+		a->sleep_us = 1000;
+	if (a->sleep_us > 1000000)
+		return host_error(error, -EINVAL, 0, "sleep_us %u must be at most a second",
+				  a->sleep_us);
+	return 0;
+}
+
+static int check_mailboxes(struct goal_engine_attr *a, struct goal_error *error)
+{
 	if (!a->ring_slots)
 		a->ring_slots = 128;
 	if (!a->ring_bytes)
@@ -61,15 +74,6 @@ static int check_attr(struct goal_engine_attr *a, struct goal_error *error)
 		return host_error(error, -EINVAL, 0,
 				  "eager %u must be at most half of ring_bytes, and %u", a->eager,
 				  SHM_LEN_MAX);
-	if (!a->spin)
-		a->spin = 10000;
-	if (!a->yields)
-		a->yields = 1000;
-	if (!a->sleep_us)
-		a->sleep_us = 1000;
-	if (a->sleep_us > 1000000)
-		return host_error(error, -EINVAL, 0, "sleep_us %u must be at most a second",
-				  a->sleep_us);
 	return 0;
 }
 
@@ -82,10 +86,16 @@ int goal_engine_open(const struct goal_engine_attr *attr, struct goal_engine **e
 
 	if (attr)
 		a = *attr;
-	rc = check_attr(&a, error);
+	if (a.kind == GOAL_ENGINE_KERNEL)
+		return kernel_open(&a, engine, error);
+	if (a.kind != GOAL_ENGINE_HOST)
+		return host_error(error, -EINVAL, 0, "kind %u is no kind of engine", a.kind);
+	rc = host_check_attr(
+		&a, GOAL_ENGINE_THREADS | GOAL_ENGINE_PROGRESS | GOAL_ENGINE_REMOTE_ONLY, error);
+	if (!rc)
+		rc = check_mailboxes(&a, error);
 	if (rc)
 		return rc;
-	pthread_once(&forks_once, watch_forks);
 
 	e = calloc(1, sizeof(*e));
 	if (!e)
@@ -93,8 +103,8 @@ int goal_engine_open(const struct goal_engine_attr *attr, struct goal_engine **e
 	e->stats.allocs = 1;
 	e->attr = a;
 	e->threads = a.flags & GOAL_ENGINE_THREADS;
-	e->fork_seen = &forks;
-	e->fork_mark = forks;
+	e->fork_seen = host_forks();
+	e->fork_mark = *e->fork_seen;
 	e->over_last = &e->over;
 	pthread_mutex_init(&e->lock, NULL);
 	list_init(&e->peers);
@@ -153,8 +163,10 @@ static void linger(struct goal_engine *e)
 
 int goal_engine_close(struct goal_engine *e)
 {
-	bool child = host_forked(e);
+	bool child = host_elsewhere(e);
 
+	if (kernel_kind(e))
+		return kernel_close(e);
 	if (!child) {
 		host_lock(e);
 		if (!list_empty(&e->groups) || e->nloaded) {
@@ -180,7 +192,10 @@ int goal_engine_close(struct goal_engine *e)
 void goal_engine_address(const struct goal_engine *e, struct goal_address *address)
 {
 	memset(address, 0, sizeof(*address));
-	memcpy(address->bytes, &e->address, sizeof(e->address));
+	if (kernel_kind(e))
+		kernel_address(e, address);
+	else
+		memcpy(address->bytes, &e->address, sizeof(e->address));
 }
 
 void goal_engine_stats(const struct goal_engine *engine, struct goal_engine_stats *stats)
@@ -190,8 +205,10 @@ void goal_engine_stats(const struct goal_engine *engine, struct goal_engine_stat
 
 	/* In a child, the lock may be held for ever by a thread that only the parent has. */
 	memset(stats, 0, sizeof(*stats));
-	if (host_forked(e))
+	if (host_elsewhere(e)) {
+		kernel_stats(e, stats);
 		return;
+	}
 	host_lock(e);
 	*stats = e->stats;
 	list_for(l, &e->peers)
@@ -213,9 +230,7 @@ int goal_engine_progress(struct goal_engine *e)
 {
 	u32 n;
 
-	if (host_forked(e))
-		return 0;
-	n = host_progress(e);
+	n = host_elsewhere(e) ? kernel_progress(e) : host_progress(e);
 	return n > INT_MAX ? INT_MAX : (int)n;
 }
 
@@ -224,8 +239,8 @@ bool goal_engine_active(const struct goal_engine *engine)
 	struct goal_engine *e = (struct goal_engine *)engine;
 	bool active;
 
-	if (host_forked(e))
-		return false;
+	if (host_elsewhere(e))
+		return kernel_active(e);
 	host_lock(e);
 	active = e->active || e->npending || e->ncalls;
 	host_unlock(e);

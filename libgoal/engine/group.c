@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "host.h"
+#include "kernel.h"
 
 static void put_peers(struct goal_group *g)
 {
@@ -43,8 +43,8 @@ int goal_engine_reach(struct goal_engine *e, const struct goal_address *address)
 	struct host_peer *p;
 	int rc;
 
-	if (host_forked(e))
-		return -ECHILD;
+	if (host_elsewhere(e))
+		return kernel_reach(e, address);
 	host_lock(e);
 	rc = find_peer(e, address, &p);
 	if (!rc)
@@ -61,8 +61,8 @@ int goal_group_create(struct goal_engine *e, const struct goal_group_attr *attr,
 	u32 i;
 	int rc;
 
-	if (host_forked(e))
-		return host_error(error, -ECHILD, 0, "the engine belongs to the parent process");
+	if (host_elsewhere(e))
+		return kernel_group_create(e, attr, group, error);
 	if (!attr->nonce || !attr->npeers)
 		return host_error(error, -EINVAL, 0, "a group needs a nonce and peers");
 	if (!attr->addresses && !attr->remote)
@@ -134,8 +134,8 @@ int goal_group_free(struct goal_group *g)
 {
 	struct goal_engine *e = g->engine;
 
-	if (host_forked(e))
-		return -ECHILD;
+	if (host_elsewhere(e))
+		return kernel_group_free(g);
 	host_lock(e);
 	if (!list_empty(&g->runs)) {
 		host_unlock(e);
@@ -173,11 +173,13 @@ void goal_group_fail(struct goal_group *g, int status, uint32_t peer)
 	struct goal_engine *e = g->engine;
 	bool calls;
 
-	if (host_forked(e))
-		return;
 	/* 0 would end its runs as if they were good. */
 	if (status >= 0)
 		status = -ECANCELED;
+	if (host_elsewhere(e)) {
+		kernel_group_fail(g, status, peer);
+		return;
+	}
 	host_lock(e);
 	host_group_fail(g, status, peer);
 	calls = e->ncalls && !e->dispatching;
@@ -188,5 +190,14 @@ void goal_group_fail(struct goal_group *g, int status, uint32_t peer)
 
 bool goal_group_local(const struct goal_group *g, uint32_t peer)
 {
-	return peer < g->npeers && g->peer[peer];
+	if (peer >= g->npeers)
+		return false;
+	return kernel_kind(g->engine) ? kernel_group_local(g, peer) : g->peer[peer] != NULL;
+}
+
+bool goal_group_computes(const struct goal_group *g, uint32_t dtype, uint32_t rop)
+{
+	if (!core_reduce_valid(dtype, rop))
+		return false;
+	return !kernel_kind(g->engine) || kernel_group_computes(g, dtype, rop);
 }

@@ -200,7 +200,7 @@ struct goal_engine {
 	u32 nover;             /* runs that are over */
 	bool threads;
 	bool dispatching; /* somebody is in host_dispatch() */
-	u32 *fork_seen;   /* counts forks in the child */
+	u32 *fork_seen;   /* counts forks in the child; host_elsewhere() */
 	u32 fork_mark;
 	struct goal_run *hash[HOST_RUN_HASH];
 
@@ -337,11 +337,19 @@ static inline void host_unlock(struct goal_engine *e)
 		pthread_mutex_unlock(&e->lock);
 }
 
-/* This process is a child that has inherited the engine: it must leave it alone. */
-static inline bool host_forked(const struct goal_engine *e)
+/*
+ * @e is not for the host engine's functions: it is a kernel engine, or this process is a child that
+ * has inherited it and must leave it alone. The functions of kernel.h tell which.
+ */
+static inline bool host_elsewhere(const struct goal_engine *e)
 {
 	return unlikely(READ_ONCE(*e->fork_seen) != e->fork_mark);
 }
+
+/* engine.c: how many forks led to this process; counted from the first call on. */
+u32 *host_forks(void);
+/* Flags and the attributes of waiting: defaults, then ranges. */
+int host_check_attr(struct goal_engine_attr *a, u32 flags, struct goal_error *error);
 
 static inline u32 host_hash(u64 nonce, u64 key, u32 buckets)
 {

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "host.h"
+#include "kernel.h"
 #include "verified.h"
 
 #define RESERVE_MOST 256 /* transfers set aside for a schedule at load time */
@@ -53,8 +53,8 @@ int goal_load(struct goal_engine *e, const struct goal_schedule *schedule,
 	u32 i, messages = 0;
 	int rc;
 
-	if (host_forked(e))
-		return host_error(error, -ECHILD, 0, "the engine belongs to the parent process");
+	if (host_elsewhere(e))
+		return kernel_load(e, schedule, loaded, error);
 	data = goal_schedule_data(schedule, &bytes);
 	host_lock(e);
 	l = host_alloc(e, sizeof(*l) + bytes);
@@ -108,8 +108,8 @@ int goal_unload(struct goal_loaded *l)
 	struct goal_engine *e = l->engine;
 	struct goal_run *r;
 
-	if (host_forked(e))
-		return -ECHILD;
+	if (host_elsewhere(e))
+		return kernel_unload(l);
 	host_lock(e);
 	if (l->nactive) {
 		host_unlock(e);
@@ -130,8 +130,8 @@ size_t goal_loaded_bytes(const struct goal_loaded *l)
 	size_t bytes;
 
 	/* In a forked child nobody may ever let go of the lock, and nothing changes. */
-	if (host_forked(l->engine))
-		return l->bytes;
+	if (host_elsewhere(l->engine))
+		return kernel_loaded_bytes(l);
 	host_lock(l->engine);
 	bytes = l->bytes;
 	host_unlock(l->engine);

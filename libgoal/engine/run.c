@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "kernel.h"
 #include "mailbox.h"
 
 _Static_assert(sizeof(struct goal_segment) == sizeof(struct core_segment) &&
@@ -289,8 +290,8 @@ int goal_start(struct goal_group *g, struct goal_loaded *l, const struct goal_ru
 	bool calls;
 	int rc;
 
-	if (host_forked(e))
-		return -ECHILD;
+	if (host_elsewhere(e))
+		return kernel_start(g, l, attr, run);
 	host_lock(e);
 	rc = prepare(g, l, attr, &r);
 	if (unlikely(!r))
@@ -321,8 +322,8 @@ int goal_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run
 	bool wait;
 	int rc;
 
-	if (host_forked(e))
-		return -ECHILD;
+	if (host_elsewhere(e))
+		return kernel_exec(g, l, attr, idle);
 	host_lock(e);
 	rc = prepare(g, l, attr, &r);
 	if (unlikely(!r))
@@ -356,8 +357,8 @@ int goal_run_test(const struct goal_run *r)
 
 int goal_run_wait(struct goal_run *r, int timeout_ms)
 {
-	if (host_forked(r->engine))
-		return -ECHILD;
+	if (host_elsewhere(r->engine))
+		return kernel_run_wait(r, timeout_ms);
 	return host_wait(r->engine, r, timeout_ms, NULL);
 }
 
@@ -366,8 +367,10 @@ void goal_run_cancel(struct goal_run *r)
 	struct goal_engine *e = r->engine;
 	bool calls;
 
-	if (host_forked(e))
+	if (host_elsewhere(e)) {
+		kernel_run_cancel(r);
 		return;
+	}
 	host_lock(e);
 	if (!over(r))
 		host_run_fail(r, -ECANCELED, GOAL_OP_NONE);
@@ -388,8 +391,10 @@ void goal_run_free(struct goal_run *r)
 {
 	struct goal_engine *e = r->engine;
 
-	if (host_forked(e))
+	if (host_elsewhere(e)) {
+		kernel_run_free(r);
 		return;
+	}
 	host_lock(e);
 	if (over(r) && !r->called)
 		host_run_put(r);

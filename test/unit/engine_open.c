@@ -69,17 +69,6 @@ static void open__attributes_out_of_range(void **state)
 	}
 }
 
-static void open__no_kernel_engine_here(void **state)
-{
-	const struct goal_engine_attr attr = { .kind = GOAL_ENGINE_KERNEL };
-	struct goal_engine *e = NULL;
-	struct goal_error error;
-
-	(void)state;
-	assert_int_equal(goal_engine_open(&attr, &e, &error), -ENODEV);
-	assert_non_null(strstr(error.text, "/dev/espgoal"));
-}
-
 static void open__without_descriptors(void **state)
 {
 	struct rlimit limit, none = { 0, 0 };
@@ -306,7 +295,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open__attributes_out_of_range),
-		cmocka_unit_test(open__no_kernel_engine_here),
 		cmocka_unit_test(open__without_descriptors),
 		cmocka_unit_test(open__within_the_file_size_limit),
 		cmocka_unit_test(close__leaves_nothing),

@@ -104,6 +104,11 @@ unit_tests += %D%/coll_bcast
 %C%_coll_bcast_CFLAGS = $(unit_cflags)
 %C%_coll_bcast_LDADD = $(coll_libs)
 
+unit_tests += %D%/coll_footprint
+%C%_coll_footprint_CPPFLAGS = $(unit_cppflags)
+%C%_coll_footprint_CFLAGS = $(unit_cflags)
+%C%_coll_footprint_LDADD = $(unit_libs)
+
 unit_tests += %D%/coll_gather
 %C%_coll_gather_CPPFLAGS = $(unit_cppflags)
 %C%_coll_gather_CFLAGS = $(unit_cflags)
@@ -201,6 +206,17 @@ unit_tests += %D%/engine_hostile
 %C%_engine_hostile_CPPFLAGS = $(unit_cppflags)
 %C%_engine_hostile_CFLAGS = $(unit_cflags)
 %C%_engine_hostile_LDADD = $(unit_libs)
+
+unit_tests += %D%/engine_kernel
+%C%_engine_kernel_SOURCES = \
+	%D%/engine_kernel.c \
+	%D%/fake_device.c \
+	%D%/fake_device.h
+%C%_engine_kernel_CPPFLAGS = $(unit_cppflags)
+%C%_engine_kernel_CFLAGS = $(unit_cflags)
+%C%_engine_kernel_LDADD = $(unit_libs)
+%C%_engine_kernel_LDFLAGS = -Wl,--wrap=kernel_device_open,--wrap=kernel_device_close \
+	-Wl,--wrap=kernel_device_request,--wrap=kernel_device_map,--wrap=kernel_device_unmap
 
 unit_tests += %D%/engine_memory
 %C%_engine_memory_CPPFLAGS = $(unit_cppflags)

@@ -82,6 +82,13 @@ GOAL_API const char *goal_coll_name(enum goal_coll coll);
 GOAL_API const char *goal_algorithm_name(enum goal_algorithm alg);
 /* Does @coll have @alg (for intra or inter communicators)? */
 GOAL_API bool goal_algorithm_valid(enum goal_coll coll, enum goal_algorithm alg, bool inter);
+/*
+ * Bytes of buffers and scratch together that no rank's part exceeds, whatever root and algorithm, in
+ * an intracommunicator of @ranks with blocks or vectors of @bytes (reduce_scatter: of at most so
+ * many for each rank); UINT64_MAX: these arguments do not tell (neighborhoods, and those whose blocks
+ * differ), or there is no end to it.
+ */
+GOAL_API uint64_t goal_footprint(enum goal_coll coll, uint32_t ranks, uint64_t bytes);
 
 /* How elements are reduced (global). */
 struct goal_reduction {

@@ -2,7 +2,10 @@
 /*
  * Engines: what runs schedules. The host engine interprets them in this process, over shared
  * memory between the processes of a node and over a remote transport that its user supplies
- * between nodes. The kernel engine, /dev/espgoal, has the same interface.
+ * between nodes. The kernel engine has /dev/espgoal run them (man page espgoal(4)), between nodes
+ * too, whatever the process does meanwhile; all that is left to do here is to see that a run is
+ * over, copy its result, and call back. It copies payload at the start and at the end of a run, takes
+ * runs of limited size (-E2BIG), and reduces what the kernel computes (-EOPNOTSUPP).
  *
  * How runs fail. The outcome of a run is 0 or the first error: -EMSGSIZE: a message was longer
  * than its receive; -ECONNRESET: a peer has died (its groups have failed then), or it closed
@@ -37,7 +40,7 @@ struct goal_run;    /* opaque: one execution */
 
 enum goal_engine_kind {
 	GOAL_ENGINE_HOST = 0,
-	GOAL_ENGINE_KERNEL = 1 /* /dev/espgoal: -ENODEV where it is missing */
+	GOAL_ENGINE_KERNEL = 1 /* /dev/espgoal */
 };
 
 #define GOAL_ENGINE_THREADS 0x1u /* several threads call in */
@@ -59,6 +62,9 @@ struct goal_engine_attr {
 				 * enough cores; default 10000 */
 	uint32_t yields;     /* fruitless yields before it sleeps; default 1000 */
 	uint32_t sleep_us;   /* longest sleep, microseconds; default 1000 */
+	/* Of the kernel engine; it has no use for node, ring_slots, ring_bytes, eager and yields. */
+	uint32_t runs; /* that are active or kept for the next start, at most; default 1024 */
+	uint32_t area; /* bytes for results of all of them; default 1 MiB */
 };
 
 /* What other processes need to reach this endpoint: plain bytes, sent as they are. */
@@ -84,8 +90,10 @@ struct goal_engine_stats {
 };
 
 /*
- * Open an endpoint. @attr may be NULL. -ENODEV: no such engine here; -EINVAL: an
- * attribute is out of range (@error says which); -ENOMEM, -EMFILE and what the system says.
+ * Open an endpoint. @attr may be NULL. -EINVAL: an attribute is out of range (@error says which);
+ * -ENOMEM, -EMFILE and what the system says. Of the kernel engine: -ENODEV: /dev/espgoal is missing;
+ * -EACCES: it is not for this user; -EPROTO: the module speaks another ABI; -EDQUOT: this user has
+ * no endpoint or memory left there.
  */
 GOAL_API int goal_engine_open(const struct goal_engine_attr *attr, struct goal_engine **engine,
 			      struct goal_error *error);
@@ -102,7 +110,11 @@ GOAL_API void goal_engine_stats(const struct goal_engine *engine, struct goal_en
  * spin, or yield at once (ranks above cores). Default: cores unknown, so yield soon.
  */
 GOAL_API void goal_engine_cores(struct goal_engine *engine, uint32_t ranks, uint32_t cores);
-/* Can a schedule be sent through shared memory to the owner of @address? 0 or -errno. */
+/*
+ * Can the owner of @address be a peer, on the host engine one that shares memory? 0 or -errno; of
+ * the kernel engine -EPROTO: its kernel speaks another ABI, -EHOSTUNREACH: it is on another node, and
+ * this one has no interface in use.
+ */
 GOAL_API int goal_engine_reach(struct goal_engine *engine, const struct goal_address *address);
 /*
  * Take what has arrived, finish what can be finished, and call back. Number of events (0:
@@ -155,8 +167,8 @@ struct goal_group_attr {
 					 * not 0 */
 	uint32_t rank;  /* as the peers know us */
 	uint32_t npeers;
-	const struct goal_address *addresses; /* of the peers; NULL: all of them are remote;
-					 * copied */
+	const struct goal_address *addresses; /* of the peers, of this kind of engine; NULL: all
+					 * of them are remote; copied */
 	const struct goal_remote_ops *remote; /* may be NULL when no peer is remote */
 	void *remote_arg;
 	int64_t remote_word; /* a base tag that no run of any group has, for word of failed ones */
@@ -164,7 +176,8 @@ struct goal_group_attr {
 
 /*
  * Add a group. Members need not do so at the same time: messages that come early wait.
- * -EHOSTUNREACH: a peer is not in reach and there is no remote transport (@error says which).
+ * -EHOSTUNREACH: a peer is not in reach and there is no remote transport (@error says which). The
+ * kernel engine needs addresses and no transport, and the member itself among them.
  */
 GOAL_API int goal_group_create(struct goal_engine *engine, const struct goal_group_attr *attr,
 			       struct goal_group **group, struct goal_error *error);
@@ -184,7 +197,10 @@ GOAL_API int goal_group_free(struct goal_group *group);
  * would be no failure, count as -ECANCELED.
  */
 GOAL_API void goal_group_fail(struct goal_group *group, int status, uint32_t peer);
+/* Does @peer share memory with us (host engine), or the node (kernel engine)? */
 GOAL_API bool goal_group_local(const struct goal_group *group, uint32_t peer);
+/* Do the engines of all members reduce with @rop (enum goal_rop) elements of @dtype themselves? */
+GOAL_API bool goal_group_computes(const struct goal_group *group, uint32_t dtype, uint32_t rop);
 
 /*
  * Make @schedule ready to run: verified, with memory for one run set aside; further runs that

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Run objects of the device: the memory of one run each. They are made when they are needed, and
+ * kept idle with their schedule; when the device has no more, idle ones of others are given back,
+ * of those schedules first that were not used for the longest time. Called by kernel_start.c.
+ */
+#include <stdlib.h>
+
+#include "kernel.h"
+
+/* Messages of its last run may still wait for their receivers. */
+static bool startable(const struct kernel_engine *k, const struct kernel_object *o)
+{
+	return __atomic_load_n(&k->word[o->id].free, __ATOMIC_ACQUIRE) == o->starts;
+}
+
+static struct kernel_object *take_idle(struct kernel_engine *k, struct kernel_loaded *l)
+{
+	struct kernel_object **at, *o;
+
+	for (at = &l->idle; (o = *at); at = &o->next) {
+		if (!startable(k, o))
+			continue;
+		*at = o->next;
+		if (!*at)
+			l->idle_last = at;
+		return o;
+	}
+	return NULL;
+}
+
+/* Give one back to the device that is not of @but; false: there is none. */
+static bool give_back(struct kernel_engine *k, const struct kernel_loaded *but)
+{
+	struct list *pos;
+
+	list_for(pos, &k->loaded)
+	{
+		struct kernel_loaded *l = list_entry(pos, struct kernel_loaded, link);
+		struct kernel_object *o = l->idle;
+		struct espgoal_id id;
+
+		if (l == but || !o)
+			continue;
+		l->idle = o->next;
+		if (!l->idle)
+			l->idle_last = &l->idle;
+		l->nobjects--;
+		l->loaded->bytes -= sizeof(*o);
+		id = (struct espgoal_id){ .id = o->id };
+		(void)kernel_device_request(k->fd, ESPGOAL_RUN_FREE, &id);
+		free(o);
+		return true;
+	}
+	return false;
+}
+
+static struct kernel_object *make(struct kernel_engine *k, struct kernel_loaded *l, int *rc)
+{
+	struct espgoal_run run = { .sched = l->id };
+	struct kernel_object *o = host_alloc(&k->e, sizeof(*o));
+
+	*rc = -ENOMEM;
+	if (!o)
+		return NULL;
+	do {
+		*rc = kernel_device_request(k->fd, ESPGOAL_RUN, &run);
+	} while (kernel_exhausted(*rc) && give_back(k, l));
+	if (*rc) {
+		free(o);
+		return NULL;
+	}
+	o->id = run.id;
+	memcpy(o->off, run.off, sizeof(o->off));
+	l->nobjects++;
+	l->loaded->bytes += sizeof(*o);
+	return o;
+}
+
+struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_loaded *l, int *rc)
+{
+	struct kernel_object *o = take_idle(k, l);
+
+	*rc = 0;
+	if (likely(o != NULL))
+		return o;
+	*rc = -ENOSPC;
+	/* It has been refused since the last run was over, and nothing else gives memory back. */
+	if (k->nqueued && k->asked == k->seen)
+		return NULL;
+	o = make(k, l, rc);
+	if (!o)
+		k->asked = k->seen;
+	return o;
+}
+
+void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o)
+{
+	o->next = NULL;
+	*l->idle_last = o;
+	l->idle_last = &o->next;
+}
+
+void kernel_objects_free(struct kernel_loaded *l)
+{
+	struct kernel_object *o;
+
+	while ((o = l->idle)) {
+		l->idle = o->next;
+		free(o);
+	}
+}

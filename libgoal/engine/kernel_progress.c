@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What is left for the process: to see in the mapping that runs are over, copy their results, call
+ * back; and to wait. While nothing is over, a look costs one load.
+ */
+#include <sched.h>
+#include <stdlib.h>
+
+#include "kernel.h"
+
+#define IDLE_POLLS  128  /* between two calls of idle() while spinning */
+#define CLOCK_POLLS 1024 /* between two looks at the clock */
+#define SPIN_LEAST  64
+
+static u32 load(const __u32 *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+static void copy_out(const struct kernel_engine *k, const struct kernel_run *r)
+{
+	const struct kernel_loaded *l = kernel_loaded(r->run.loaded);
+	u32 b, i;
+
+	for (b = 0; b < l->nbufs; b++) {
+		const u8 *from = (const u8 *)k->head + r->object->off[b];
+
+		for (i = l->first[b]; i < l->first[b + 1]; i++)
+			host_copy_in(&r->run.core.buf[b], l->range[i].off, from + l->range[i].off,
+				     l->range[i].len);
+	}
+}
+
+void kernel_over(struct kernel_engine *k, struct kernel_run *r, s32 status, u32 peer)
+{
+	struct goal_engine *e = &k->e;
+
+	kernel_group(r->run.group)->nactive--;
+	e->active--;
+	e->nover++;
+	if (likely(!status))
+		e->stats.ops += kernel_loaded(r->run.loaded)->nops;
+	else
+		e->stats.runs_failed += !r->run.refused;
+	r->run.core.status = status;
+	r->run.core.err_peer = peer;
+	if (r->run.done || r->run.given_up) {
+		r->run.called = true;
+		r->run.next = NULL;
+		*e->over_last = &r->run;
+		e->over_last = &r->run.next;
+		e->ncalls++;
+	}
+	__atomic_store_n(&r->run.over, 1, __ATOMIC_RELEASE);
+}
+
+/* What the owner of the run hears. */
+static s32 status_of(const struct kernel_run *r, s32 status)
+{
+	if (likely(!status))
+		return 0;
+	if (r->refusal)
+		return r->refusal;
+	/* Of a group that its owner has failed, in his words. */
+	return r->run.group->status ? r->run.group->status : status;
+}
+
+u32 kernel_reap(struct kernel_engine *k)
+{
+	u32 seen = load(&k->head->over), n = 0;
+	/* Of those that are being started, their starter hears. */
+	s32 ended = k->nstarting ? 0 : (s32)load(&k->head->ended);
+	struct list *pos, *next;
+
+	list_for_safe(pos, next, &k->active)
+	{
+		struct kernel_run *r = list_entry(pos, struct kernel_run, link);
+		const struct espgoal_word *w = &k->word[r->object->id];
+		bool over = load(&w->over) == r->starts;
+		s32 status = over ? w->status : ended;
+
+		if (!over && !ended)
+			continue;
+		list_remove(&r->link);
+		if (!status)
+			copy_out(k, r);
+		kernel_object_put(kernel_loaded(r->run.loaded), r->object);
+		r->object = NULL;
+		kernel_over(k, r, status_of(r, status), over && status ? w->peer : GOAL_OP_NONE);
+		n++;
+	}
+	list_for_safe(pos, next, &k->queued)
+	{
+		if (!ended)
+			break;
+		list_remove(pos);
+		__atomic_store_n(&k->nqueued, k->nqueued - 1, __ATOMIC_RELAXED);
+		kernel_over(k, list_entry(pos, struct kernel_run, link), ended, GOAL_OP_NONE);
+		n++;
+	}
+	__atomic_store_n(&k->seen, seen, __ATOMIC_RELAXED);
+	return n;
+}
+
+void kernel_run_put(struct kernel_run *r)
+{
+	struct kernel_engine *k = kernel_engine(r->run.engine);
+
+	r->run.loaded->nactive--;
+	if (k->nfree == KERNEL_FREE_RUNS) {
+		free(r);
+		return;
+	}
+	r->next = k->free;
+	k->free = r;
+	k->nfree++;
+}
+
+u32 kernel_dispatch(struct kernel_engine *k)
+{
+	struct goal_engine *e = &k->e;
+	u32 n = 0;
+
+	host_lock(e);
+	if (e->dispatching)
+		goto unlock;
+	e->dispatching = true;
+	while (e->over) {
+		struct goal_run *r = e->over;
+
+		e->over = r->next;
+		if (!e->over)
+			e->over_last = &e->over;
+		if (r->done) {
+			void (*done)(void *arg, int status) = r->done;
+
+			r->done = NULL;
+			host_unlock(e);
+			done(r->done_arg, r->core.status);
+			host_lock(e);
+		}
+		e->ncalls--;
+		r->called = false;
+		if (r->given_up)
+			kernel_run_put(kernel_run(r));
+		n++;
+	}
+	e->dispatching = false;
+unlock:
+	host_unlock(e);
+	return n;
+}
+
+u32 kernel_progress(struct goal_engine *e)
+{
+	struct kernel_engine *k = kernel_of(e);
+	u32 n;
+
+	if (!k)
+		return 0;
+	if (likely(load(&k->head->over) == __atomic_load_n(&k->seen, __ATOMIC_RELAXED) &&
+		   !__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED) && !load(&k->head->ended)))
+		return 0;
+	if (!host_trylock(e))
+		return 0;
+	n = kernel_reap(k);
+	if (k->nqueued)
+		n += kernel_queue(k);
+	host_unlock(e);
+	return n + kernel_dispatch(k);
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+static bool over(const struct goal_run *r)
+{
+	return __atomic_load_n(&r->over, __ATOMIC_ACQUIRE);
+}
+
+/* Sleep until more runs are over than @seen, at most @ns. */
+static void nap(struct kernel_engine *k, u32 seen, u64 ns)
+{
+	struct espgoal_wait w = { .run = ESPGOAL_NONE, .seen = seen, .timeout = ns };
+
+	(void)kernel_device_request(k->fd, ESPGOAL_WAIT, &w);
+	host_lock(&k->e);
+	k->e.stats.sleeps++;
+	host_unlock(&k->e);
+}
+
+/* Spinning that was in vain is done less, and more again when it was not. */
+static void learn(struct kernel_engine *k, bool slept)
+{
+	u32 spin = __atomic_load_n(&k->spin, __ATOMIC_RELAXED);
+
+	spin = slept ? spin / 2 : spin + spin / 8 + 1;
+	if (spin > k->e.attr.spin)
+		spin = k->e.attr.spin;
+	if (spin < SPIN_LEAST)
+		spin = SPIN_LEAST;
+	__atomic_store_n(&k->spin, spin, __ATOMIC_RELAXED);
+}
+
+int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void))
+{
+	u64 deadline = timeout_ms < 0 ? 0 : host_now() + (u64)timeout_ms * 1000000;
+	bool spins = __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED), slept = false;
+	u32 polls = 0, us = KERNEL_SLEEP_FIRST;
+
+	for (;;) {
+		/* Before the look: what comes after it ends the nap. */
+		u32 seen = load(&k->head->over);
+
+		kernel_progress(&k->e);
+		if (over(r)) {
+			if (spins)
+				learn(k, slept);
+			return r->core.status;
+		}
+		if (spins && polls < __atomic_load_n(&k->spin, __ATOMIC_RELAXED)) {
+			polls++;
+			if (idle && !(polls % IDLE_POLLS))
+				idle();
+			relax();
+			if (polls % CLOCK_POLLS)
+				continue;
+		} else {
+			bool ever = !idle && timeout_ms < 0 &&
+				    !__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED);
+
+			if (idle)
+				idle();
+			nap(k, seen, ever ? ESPGOAL_EVER : us * 1000ull);
+			slept = true;
+			us = us * 2 < k->e.attr.sleep_us ? us * 2 : k->e.attr.sleep_us;
+		}
+		if (timeout_ms >= 0 && host_now() >= deadline)
+			return over(r) ? r->core.status : -ETIMEDOUT;
+	}
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Runs of the kernel engine: start, wait, cancel, give up. Called by run.c.
+ */
+#include <stdlib.h>
+
+#include "kernel.h"
+
+static struct kernel_run *run_get(struct kernel_engine *k)
+{
+	struct kernel_run *r = k->free;
+
+	if (unlikely(!r))
+		return host_alloc(&k->e, sizeof(*r));
+	k->free = r->next;
+	k->nfree--;
+	return r;
+}
+
+static int bind(struct kernel_run *r, const struct kernel_loaded *l,
+		const struct goal_run_attr *attr)
+{
+	u32 i, n;
+
+	for (i = 0; i < l->nbufs; i++) {
+		struct core_binding *b = &r->run.core.buf[i];
+
+		b->seg = i < attr->nbufs ? (const struct core_segment *)attr->bufs[i].seg : NULL;
+		b->nseg = i < attr->nbufs ? attr->bufs[i].nseg : 0;
+		b->len = 0;
+		for (n = 0; n < b->nseg; n++)
+			b->len += b->seg[n].len;
+		if (b->len < l->need[i])
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/* Start a run. If that cannot be, the others hear of it. The lock is held. */
+static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
+		 u64 wait_ns, struct goal_run **run)
+{
+	struct kernel_engine *k = kernel_engine(g->engine);
+	struct kernel_run *r;
+	int rc;
+
+	if (l->engine != g->engine)
+		return -EINVAL;
+	r = run_get(k);
+	if (!r)
+		return -ENOMEM;
+	r->run.engine = g->engine;
+	r->run.group = g;
+	r->run.loaded = l;
+	r->run.given_up = r->run.called = r->run.refused = false;
+	r->run.done = attr->done;
+	r->run.done_arg = attr->done_arg;
+	r->run.over = 0;
+	r->object = NULL;
+	r->op_id = attr->op_id;
+	r->start = attr->start;
+	r->failed = false;
+	r->refusal = 0;
+	l->nactive++;
+	kernel_group(g)->nactive++;
+	k->e.active++;
+	rc = g->status;
+	if (!rc)
+		rc = bind(r, kernel_loaded(l), attr);
+	if (likely(!rc)) {
+		/* Before its callback can be called, and give it up. */
+		*run = &r->run;
+		k->e.stats.runs++;
+		rc = kernel_go(r, wait_ns);
+		if (likely(!rc))
+			return 0;
+		k->e.stats.runs--;
+		*run = NULL;
+	}
+	r->run.refused = true;
+	r->run.given_up = true;
+	r->run.done = NULL;
+	r->failed = true;
+	if (kernel_go(r, 0))
+		kernel_over(k, r, rc, GOAL_OP_NONE);
+	return rc;
+}
+
+int kernel_start(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
+		 struct goal_run **run)
+{
+	struct kernel_engine *k = kernel_of(g->engine);
+	int rc;
+
+	if (!k)
+		return -ECHILD;
+	host_lock(&k->e);
+	rc = begin(g, l, attr, 0, run);
+	/* Among the ranks of a node it may be over by now. */
+	kernel_reap(k);
+	host_unlock(&k->e);
+	kernel_dispatch(k);
+	return rc;
+}
+
+/* How long the start itself may wait: where there are cores enough, we look on instead. */
+static u64 patience(const struct kernel_engine *k, void (*idle)(void))
+{
+	if (__atomic_load_n(&k->e.spins, __ATOMIC_RELAXED))
+		return 0;
+	/* Others' callbacks, and Open MPI's progress, want their turn. */
+	return idle || k->e.active ? KERNEL_SLEEP_FIRST * 1000ull : ESPGOAL_EVER;
+}
+
+int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
+		void (*idle)(void))
+{
+	struct kernel_engine *k = kernel_of(g->engine);
+	struct goal_run_attr a = *attr;
+	struct goal_run *r;
+	int rc;
+
+	if (!k)
+		return -ECHILD;
+	a.done = NULL;
+	host_lock(&k->e);
+	rc = begin(g, l, &a, patience(k, idle), &r);
+	host_unlock(&k->e);
+	if (unlikely(rc)) {
+		kernel_progress(&k->e);
+		return rc;
+	}
+	rc = kernel_wait(k, r, -1, idle);
+	host_lock(&k->e);
+	kernel_run_put(kernel_run(r));
+	host_unlock(&k->e);
+	return rc;
+}
+
+int kernel_run_wait(struct goal_run *r, int timeout_ms)
+{
+	struct kernel_engine *k = kernel_of(r->engine);
+
+	return k ? kernel_wait(k, r, timeout_ms, NULL) : -ECHILD;
+}
+
+void kernel_run_cancel(struct goal_run *run)
+{
+	struct kernel_engine *k = kernel_of(run->engine);
+	struct kernel_run *r = kernel_run(run);
+	struct espgoal_id id;
+
+	if (!k)
+		return;
+	host_lock(&k->e);
+	if (r->object) {
+		id = (struct espgoal_id){ .id = r->object->id };
+		(void)kernel_device_request(k->fd, ESPGOAL_CANCEL, &id);
+		kernel_reap(k);
+	} else if (!run->over && !r->failed) {
+		/* It has not even started; the others wait for it all the same. */
+		r->failed = true;
+		r->refusal = -ECANCELED;
+	}
+	host_unlock(&k->e);
+	kernel_dispatch(k);
+}
+
+void kernel_run_free(struct goal_run *r)
+{
+	struct kernel_engine *k = kernel_of(r->engine);
+
+	if (!k)
+		return;
+	host_lock(&k->e);
+	if (r->over && !r->called)
+		kernel_run_put(kernel_run(r));
+	else
+		r->given_up = true;
+	host_unlock(&k->e);
+}
