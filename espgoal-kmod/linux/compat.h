@@ -93,6 +93,16 @@ static inline void kvm_flags(struct vm_area_struct *vma, unsigned long set, unsi
 #endif
 }
 
+/* A device of a wireless network, if this kernel knows such. */
+static inline bool kwireless(const struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_CFG80211)
+	return dev->ieee80211_ptr;
+#else
+	return false;
+#endif
+}
+
 /* Sysctl handlers are given a const table since 6.11, and tables need no end mark since 6.11. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 #define KCTL_CONST const

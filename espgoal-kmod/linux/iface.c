@@ -20,7 +20,7 @@ static bool ethernet(const struct net_device *dev)
 /* Backed by hardware or a hypervisor: no bridge, veth, tunnel, tap; no part of a bond or bridge. */
 static bool real(const struct net_device *dev)
 {
-	return ethernet(dev) && dev->dev.parent && !dev->ieee80211_ptr &&
+	return ethernet(dev) && dev->dev.parent && !kwireless(dev) &&
 	       !netif_is_bridge_master(dev) && !netif_is_bridge_port(dev) &&
 	       !netif_is_lag_port(dev) && !dev->rtnl_link_ops;
 }
