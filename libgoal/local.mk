@@ -65,6 +65,7 @@ collectives_sources = \
 	%D%/collectives/tree.h
 
 engine_sources = \
+	%D%/engine/address.c \
 	%D%/engine/bootstrap.c \
 	%D%/engine/cores.c \
 	%D%/engine/cores.h \

@@ -130,7 +130,7 @@ static void print_help(void)
 {
 	fputs("Usage: goal text COLLECTIVE -n RANKS [OPTION]...   write its GOAL text, all ranks\n"
 	      "       goal check FILE...                         read, compile, match messages\n"
-	      "       goal run FILE [-t SECONDS]                 run it here, a process per rank\n"
+	      "       goal run FILE [-t SECONDS] [-e ENGINE]     run it here, a process per rank\n"
 	      "       goal sim COLLECTIVE|FILE [OPTION]...       simulate it over the protocol, "
 	      "see goal-sim(1)\n"
 	      "       goal list                                  collectives and their algorithms\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `goal run': run a GOAL text for real on this machine, with zeros for data: a process per rank,
- * the host engine between them.
+ * an engine between them.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -17,6 +17,11 @@
 #include <unistd.h>
 
 #include "tool.h"
+
+struct how {
+	int timeout_ms;
+	uint32_t engine; /* enum goal_engine_kind */
+};
 
 /* What a rank reports, in memory shared with the parent. */
 struct report {
@@ -148,9 +153,10 @@ free_buffers:
 	return err;
 }
 
-static int run_rank(struct ring *ring, const struct goal_schedule *s, int timeout_ms,
+static int run_rank(struct ring *ring, const struct goal_schedule *s, const struct how *how,
 		    struct report *r)
 {
+	struct goal_engine_attr attr = { .kind = how->engine };
 	uint64_t bytes[2] = { 0 };
 	struct goal_engine *engine;
 	struct goal_loaded *loaded;
@@ -160,7 +166,7 @@ static int run_rank(struct ring *ring, const struct goal_schedule *s, int timeou
 	char text[1024], *ended;
 	int err;
 
-	if (goal_engine_open(NULL, &engine, &e))
+	if (goal_engine_open(&attr, &engine, &e))
 		return report_error(r, e.code, e.text);
 	/* All ranks were forked with the same mask. */
 	mask = text;
@@ -178,7 +184,7 @@ static int run_rank(struct ring *ring, const struct goal_schedule *s, int timeou
 		goto free_group;
 	}
 	buffer_sizes(s, bytes);
-	err = run_once(group, loaded, bytes, timeout_ms, r);
+	err = run_once(group, loaded, bytes, how->timeout_ms, r);
 	/*
 	 * Leave together: who has nothing to do stays until the others have ended, or one of them
 	 * has failed and closed its sockets.
@@ -199,7 +205,8 @@ close_engine:
 
 /* Fork a rank. In the child this does not return. */
 static pid_t fork_rank(uint32_t rank, uint32_t ranks, int (*pair)[2],
-		       struct goal_schedule *const *s, int timeout_ms, struct report *reports)
+		       struct goal_schedule *const *s, const struct how *how,
+		       struct report *reports)
 {
 	pid_t parent = getpid();
 	pid_t child = fork();
@@ -219,7 +226,7 @@ static pid_t fork_rank(uint32_t rank, uint32_t ranks, int (*pair)[2],
 		if (i != before)
 			close(pair[i][1]);
 	}
-	reports[rank].status = run_rank(&ring, s[rank], timeout_ms, &reports[rank]);
+	reports[rank].status = run_rank(&ring, s[rank], how, &reports[rank]);
 	_exit(reports[rank].status ? 1 : 0);
 }
 
@@ -248,7 +255,7 @@ static int wait_ranks(const pid_t *child, uint32_t ranks, const struct report *r
 	return status;
 }
 
-static int run_ranks(struct goal_schedule *const *s, uint32_t ranks, int timeout_ms,
+static int run_ranks(struct goal_schedule *const *s, uint32_t ranks, const struct how *how,
 		     const char *path)
 {
 	struct report *reports;
@@ -272,7 +279,7 @@ static int run_ranks(struct goal_schedule *const *s, uint32_t ranks, int timeout
 	}
 	fflush(NULL);
 	for (; forked < ranks; forked++) {
-		child[forked] = fork_rank(forked, ranks, pair, s, timeout_ms, reports);
+		child[forked] = fork_rank(forked, ranks, pair, s, how, reports);
 		if (child[forked] < 0) {
 			tool_failed("%s: Rank %u: %s", path, forked, strerror(errno));
 			break;
@@ -299,7 +306,7 @@ free_all:
 	return status;
 }
 
-static int run_program(const struct goal_program *p, int timeout_ms, const char *path)
+static int run_program(const struct goal_program *p, const struct how *how, const char *path)
 {
 	uint32_t ranks = goal_program_ranks(p), rank;
 	struct goal_schedule **s = calloc(ranks, sizeof(struct goal_schedule *));
@@ -316,7 +323,7 @@ static int run_program(const struct goal_program *p, int timeout_ms, const char 
 		status = TOOL_FAILED;
 	}
 	if (!status)
-		status = run_ranks(s, ranks, timeout_ms, path);
+		status = run_ranks(s, ranks, how, path);
 	for (rank = 0; rank < ranks; rank++)
 		goal_schedule_free(s[rank]);
 	free(s);
@@ -326,16 +333,24 @@ static int run_program(const struct goal_program *p, int timeout_ms, const char 
 int tool_run(int argc, char **argv)
 {
 	static const struct option longs[] = {
+		{ "engine", required_argument, NULL, 'e' },
 		{ "timeout", required_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct how how = { .engine = GOAL_ENGINE_HOST };
 	struct goal_program *p;
 	uint64_t seconds = 60;
 	int status, opt;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":t:", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":e:t:", longs, NULL)) != -1) {
 		switch (opt) {
+		case 'e':
+			if (!strcmp(optarg, "kernel"))
+				how.engine = GOAL_ENGINE_KERNEL;
+			else if (strcmp(optarg, "host"))
+				return tool_usage("-e takes `host' or `kernel', not `%s'", optarg);
+			break;
 		case 't':
 			if (!tool_number(optarg, INT32_MAX / 1000, &seconds) || seconds == 0)
 				return tool_usage("-t takes a number of seconds, not `%s'", optarg);
@@ -351,7 +366,8 @@ int tool_run(int argc, char **argv)
 	p = tool_read_program(argv[optind]);
 	if (!p)
 		return TOOL_FAILED;
-	status = run_program(p, seconds * 1000, argv[optind]);
+	how.timeout_ms = (int)(seconds * 1000);
+	status = run_program(p, &how, argv[optind]);
 	goal_program_free(p);
 	return status;
 }

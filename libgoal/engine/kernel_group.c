@@ -162,7 +162,6 @@ int kernel_group_free(struct goal_group *g)
 		}
 	}
 	host_unlock(&k->e);
-	kernel_dispatch(k);
 	if (!rc)
 		free(g);
 	return rc;

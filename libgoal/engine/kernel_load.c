@@ -118,7 +118,6 @@ int kernel_unload(struct goal_loaded *l)
 		k->e.nloaded--;
 	}
 	host_unlock(&k->e);
-	kernel_dispatch(k);
 	if (!rc) {
 		free(kl->range);
 		free(l);

@@ -49,7 +49,7 @@ void kernel_over(struct kernel_engine *k, struct kernel_run *r, s32 status, u32 
 		r->run.next = NULL;
 		*e->over_last = &r->run;
 		e->over_last = &r->run.next;
-		e->ncalls++;
+		__atomic_store_n(&e->ncalls, e->ncalls + 1, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&r->run.over, 1, __ATOMIC_RELEASE);
 }
@@ -72,6 +72,8 @@ u32 kernel_reap(struct kernel_engine *k)
 	s32 ended = k->nstarting ? 0 : (s32)load(&k->head->ended);
 	struct list *pos, *next;
 
+	if (seen == k->seen && !ended)
+		return 0;
 	list_for_safe(pos, next, &k->active)
 	{
 		struct kernel_run *r = list_entry(pos, struct kernel_run, link);
@@ -139,7 +141,7 @@ u32 kernel_dispatch(struct kernel_engine *k)
 			done(r->done_arg, r->core.status);
 			host_lock(e);
 		}
-		e->ncalls--;
+		__atomic_store_n(&e->ncalls, e->ncalls - 1, __ATOMIC_RELAXED);
 		r->called = false;
 		if (r->given_up)
 			kernel_run_put(kernel_run(r));
@@ -159,7 +161,8 @@ u32 kernel_progress(struct goal_engine *e)
 	if (!k)
 		return 0;
 	if (likely(load(&k->head->over) == __atomic_load_n(&k->seen, __ATOMIC_RELAXED) &&
-		   !__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED) && !load(&k->head->ended)))
+		   !__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED) &&
+		   !__atomic_load_n(&e->ncalls, __ATOMIC_RELAXED) && !load(&k->head->ended)))
 		return 0;
 	if (!host_trylock(e))
 		return 0;

@@ -96,10 +96,9 @@ int kernel_start(struct goal_group *g, struct goal_loaded *l, const struct goal_
 		return -ECHILD;
 	host_lock(&k->e);
 	rc = begin(g, l, attr, 0, run);
-	/* Among the ranks of a node it may be over by now. */
-	kernel_reap(k);
 	host_unlock(&k->e);
-	kernel_dispatch(k);
+	/* Among the ranks of a node it may be over by now. */
+	kernel_progress(&k->e);
 	return rc;
 }
 

@@ -108,6 +108,9 @@ static void open__and_close(void **state)
 	assert_int_equal(fake.endpoints, 3);
 	assert_int_equal(fake.groups, 3);
 	assert_int_equal(goal_engine_reach(p.engine[0], &p.address[2]), 0);
+	assert_true(goal_address_near(&p.address[0], &p.address[2]));
+	assert_false(goal_address_near(&p.address[0], &p.address[1]));
+	assert_true(goal_address_kin(&p.address[0], &p.address[1]));
 	/* Endpoints are on two nodes by turns. */
 	assert_true(goal_group_local(p.group[0], 0));
 	assert_false(goal_group_local(p.group[0], 1));
@@ -140,9 +143,12 @@ static void group__refuses_strangers(void **state)
 	assert_int_equal(goal_group_create(p.engine[0], &attr, &g, &error), -EPROTO);
 	assert_non_null(strstr(error.text, "peer 1"));
 	assert_int_equal(goal_engine_reach(p.engine[0], &a[1]), -EPROTO);
+	assert_false(goal_address_kin(&a[0], &a[1]));
 	memset(&a[1], 0, sizeof(a[1]));
 	assert_int_equal(goal_group_create(p.engine[0], &attr, &g, &error), -EINVAL);
 	assert_int_equal(goal_engine_reach(p.engine[0], &a[1]), -EINVAL);
+	assert_false(goal_address_kin(&a[0], &a[1]));
+	assert_false(goal_address_near(&a[0], &a[1]));
 	a[1] = p.address[1];
 	fake.rc[GROUP] = -EHOSTUNREACH;
 	assert_int_equal(goal_group_create(p.engine[0], &attr, &g, &error), -EHOSTUNREACH);
@@ -163,7 +169,6 @@ static void group__refuses_strangers(void **state)
 
 static void group__computes_what_all_members_do(void **state)
 {
-	struct goal_engine *host = NULL;
 	struct pair p, h;
 
 	(void)state;
@@ -178,12 +183,14 @@ static void group__computes_what_all_members_do(void **state)
 	assert_false(goal_group_computes(p.group[0], GOAL_TYPE_DOUBLE, GOAL_ROP_SUM));
 	assert_false(goal_group_computes(p.group[0], GOAL_TYPE_INT32, GOAL_ROP_BXOR));
 	pair_free(&p);
-	pair_create(&h, 1, NULL);
+	pair_create(&h, 2, NULL);
+	assert_true(goal_address_kin(&h.address[0], &h.address[1]));
+	assert_true(goal_address_near(&h.address[0], &h.address[1]));
+	assert_false(goal_address_kin(&h.address[0], &p.address[0]));
 	assert_true(goal_group_computes(h.group[0], GOAL_TYPE_DOUBLE, GOAL_ROP_SUM));
 	assert_false(goal_group_computes(h.group[0], GOAL_TYPE_DOUBLE, GOAL_ROP_BXOR));
 	assert_false(goal_group_computes(h.group[0], GOAL_TYPES, GOAL_ROP_SUM));
 	pair_free(&h);
-	assert_null(host);
 	nothing_left();
 }
 

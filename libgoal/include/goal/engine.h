@@ -111,6 +111,12 @@ GOAL_API void goal_engine_stats(const struct goal_engine *engine, struct goal_en
  */
 GOAL_API void goal_engine_cores(struct goal_engine *engine, uint32_t ranks, uint32_t cores);
 /*
+ * Are the owners of two addresses of the same kind of engine and of versions that go together? Are
+ * they on the same node? Everybody gets the same answer.
+ */
+GOAL_API bool goal_address_kin(const struct goal_address *a, const struct goal_address *b);
+GOAL_API bool goal_address_near(const struct goal_address *a, const struct goal_address *b);
+/*
  * Can the owner of @address be a peer, on the host engine one that shares memory? 0 or -errno; of
  * the kernel engine -EPROTO: its kernel speaks another ABI, -EHOSTUNREACH: it is on another node, and
  * this one has no interface in use.
