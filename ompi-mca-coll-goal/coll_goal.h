@@ -52,6 +52,9 @@ struct coll_goal_params {
 	unsigned int spin;
 	unsigned int yields;
 	unsigned int sleep_us;
+	unsigned int kernel_bytes;
+	unsigned int kernel_runs;
+	unsigned int kernel_area;
 	bool progress_thread;
 	char *disable;
 	uint32_t disabled; /* bits by enum goal_coll, from disable */
@@ -66,13 +69,16 @@ struct coll_goal_component {
 	mca_coll_base_component_t super;
 	struct coll_goal_params params;
 	struct coll_goal_stats stats;
-	struct goal_engine *engine;
-	int output;      /* stream of verbose messages */
-	bool threads;    /* locks are needed */
-	bool deferred;   /* a progress thread ends runs, and may not call Open MPI */
-	bool refused;    /* a parameter is wrong, and the user was told */
-	bool registered; /* our callback with opal_progress */
-	bool wait_known; /* the engine was told about cores (wait.c) */
+	struct goal_engine *engine; /* the host engine */
+	struct goal_engine *kernel; /* the kernel engine, or NULL */
+	char kernel_why[160];       /* it is of no use, if it is known here */
+	bool kernel_told;           /* the user was told, or need not be */
+	int output;                 /* stream of verbose messages */
+	bool threads;               /* locks are needed */
+	bool deferred;              /* a progress thread ends runs, and may not call Open MPI */
+	bool refused;               /* a parameter is wrong, and the user was told */
+	bool registered;            /* our callback with opal_progress */
+	bool wait_known;            /* the engine was told about cores (wait.c) */
 	opal_mutex_t lock;
 	volatile int32_t work;              /* what the progress callback has to look after */
 	struct coll_goal_vote *votes;       /* under way */
@@ -103,10 +109,16 @@ struct coll_goal_plan {
 	struct coll_goal_plan *older, *newer; /* by last use */
 	struct coll_goal_plan *chain;         /* of its hash bucket */
 	uint64_t hash;
+	/* What runs, and where: known when the communicator's vote is over (settled), or before. */
+	struct goal_group *group;
 	struct goal_loaded *loaded;
+	struct goal_schedule *schedule; /* until it is loaded */
 	uint32_t ntags;
 	int32_t refs;                  /* the cache and the requests that use it */
 	struct coll_goal_grave *grave; /* memory set aside for burying it */
+	struct goal_loaded *apart;     /* the same on the host engine, for m->apart, if it is
+					* not loaded there anyway */
+	struct coll_goal_grave *apart_grave;
 };
 
 struct coll_goal_cache {
@@ -207,7 +219,11 @@ struct coll_goal_module {
 	bool lower;                  /* inter: ours is the group whose leader comes first */
 	struct goal_group *group;
 	struct coll_goal_grave *grave; /* memory set aside for burying the group */
-	struct goal_group *apart;      /* all over the PML, for COLL_GOAL_NEAR before the vote */
+	bool kernel_wanted;            /* every member has the kernel engine, and it is of use */
+	struct goal_group *kernel;     /* the members on it; NULL: not agreed on */
+	struct coll_goal_grave *kernel_grave;
+	uint32_t degree;          /* most neighbors of any member, with the kernel engine */
+	struct goal_group *apart; /* all over the PML, for COLL_GOAL_NEAR before the vote */
 	struct coll_goal_grave *apart_grave;
 	struct goal_comm shape;     /* of the communicator, for the builders */
 	uint32_t *node;             /* owned; shape.node points here or is NULL */
@@ -234,6 +250,7 @@ struct coll_goal_card {
 	uint32_t node;       /* number that splits the machine (coll_goal_node_ranks) */
 	uint8_t machine[16]; /* boot id */
 	struct goal_address address;
+	struct goal_address kernel;      /* all 0: it has no kernel engine */
 	char mask[COLL_GOAL_MASK_BYTES]; /* CPUs the process may use; "": unknown */
 };
 
@@ -361,6 +378,21 @@ void coll_goal_group_drop(struct coll_goal_module *m);
 /* A member that cannot take part: its rank, with @remote set for one of the remote group; or -1. */
 int coll_goal_group_stranger(ompi_communicator_t *comm, bool *remote);
 
+/* kernel.c */
+void coll_goal_kernel_open(void);
+/* Every member has the kernel engine (an intracommunicator's); where one has not, it says why. */
+bool coll_goal_kernel_all(struct coll_goal_module *m);
+bool coll_goal_kernel_wanted(struct coll_goal_module *m); /* of use, where all have it */
+/* If this is member @odd: say why it goes without, once in the life of a process. */
+void coll_goal_kernel_say(struct coll_goal_module *m, int odd);
+/* Add the members to the kernel engine, or give that up: 0 or -errno. */
+int coll_goal_kernel_join(struct coll_goal_module *m, uint64_t nonce);
+void coll_goal_kernel_leave(struct coll_goal_module *m);
+uint32_t coll_goal_kernel_degree(struct coll_goal_module *m); /* UINT32_MAX: not known */
+/* May calls of @key run there; will they, now that the vote is over? */
+bool coll_goal_kernel_eligible(const struct coll_goal_key *key);
+bool coll_goal_kernel_takes(const struct coll_goal_module *m, const struct coll_goal_key *key);
+
 /* grave.c: free what the engine may still be busy with, now or later. */
 struct coll_goal_grave *coll_goal_grave_new(void);
 void coll_goal_bury(struct coll_goal_grave *grave, struct goal_group *group,
@@ -429,6 +461,8 @@ void coll_goal_ft_check(void);
 struct coll_goal_plan *coll_goal_cache_find(struct coll_goal_cache *cache,
 					    const struct coll_goal_key *key, uint64_t hash);
 int coll_goal_cache_add(struct coll_goal_module *m, struct coll_goal_plan *plan);
+/* coll_goal_plan_settle() for all of them: 0 or -errno. */
+int coll_goal_cache_settle(struct coll_goal_module *m);
 void coll_goal_cache_drop(struct coll_goal_module *m);
 uint64_t coll_goal_key_hash(const struct coll_goal_key *key);
 
@@ -438,6 +472,11 @@ void coll_goal_plan_unref(struct coll_goal_plan *plan);
 /* Find or build the plan of @key: 0 and *@plan, which stays the cache's; or an MPI error. */
 int coll_goal_plan_get(struct coll_goal_module *m, const struct coll_goal_key *key,
 		       struct coll_goal_plan **plan);
+/* The vote is over: have @plan loaded where it runs. 0 or -errno. */
+int coll_goal_plan_settle(struct coll_goal_module *m, struct coll_goal_plan *plan);
+/* The same on the host engine, whatever the vote said: 0 and *@loaded, or -errno. */
+int coll_goal_plan_apart(struct coll_goal_module *m, struct coll_goal_plan *plan,
+			 struct goal_loaded **loaded);
 
 /* build.c: the one place where keys become graphs. Result of the builder. */
 int coll_goal_build(struct coll_goal_module *m, const struct coll_goal_key *key,

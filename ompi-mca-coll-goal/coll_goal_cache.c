@@ -102,6 +102,15 @@ int coll_goal_cache_add(struct coll_goal_module *m, struct coll_goal_plan *plan)
 	return 0;
 }
 
+int coll_goal_cache_settle(struct coll_goal_module *m)
+{
+	int rc = 0;
+
+	for (struct coll_goal_plan *plan = m->cache.newest; plan && !rc; plan = plan->older)
+		rc = coll_goal_plan_settle(m, plan);
+	return rc;
+}
+
 void coll_goal_cache_drop(struct coll_goal_module *m)
 {
 	while (m->cache.newest)

@@ -66,8 +66,6 @@ static int engine_open(void)
 {
 	const struct coll_goal_params *p = &mca_coll_goal_component.params;
 	struct goal_engine_attr attr = {
-		.kind = p->engine == COLL_GOAL_ENGINE_KERNEL ? GOAL_ENGINE_KERNEL
-							     : GOAL_ENGINE_HOST,
 		.flags = (ompi_mpi_thread_multiple ? GOAL_ENGINE_THREADS : 0) |
 			 (p->progress_thread ? GOAL_ENGINE_PROGRESS : 0),
 		.node = p->node_ranks ? 1 + OPAL_PROC_MY_NAME.vpid / p->node_ranks : 0,
@@ -84,12 +82,21 @@ static int engine_open(void)
 	rc = goal_engine_open(&attr, &mca_coll_goal_component.engine, &error);
 	if (rc == 0)
 		return OMPI_SUCCESS;
-	if (attr.kind == GOAL_ENGINE_KERNEL)
-		coll_goal_say_first("no-kernel-engine", opal_process_info.nodename, strerror(-rc));
-	else
-		coll_goal_say_once("no-engine", opal_process_info.nodename,
-				   error.text[0] ? error.text : strerror(-rc));
+	coll_goal_say_once("no-engine", opal_process_info.nodename,
+			   error.text[0] ? error.text : strerror(-rc));
 	return OMPI_ERR_NOT_AVAILABLE;
+}
+
+/* 0 or -errno. */
+static int engines_close(void)
+{
+	struct coll_goal_component *c = &mca_coll_goal_component;
+	int rc = c->engine ? goal_engine_close(c->engine) : 0;
+	int kernel = c->kernel ? goal_engine_close(c->kernel) : 0;
+
+	c->engine = NULL;
+	c->kernel = NULL;
+	return rc ? rc : kernel;
 }
 
 /*
@@ -115,12 +122,14 @@ static int component_open(void)
 	c->finished = NULL;
 	c->modules = NULL;
 	OBJ_CONSTRUCT(&c->lock, opal_mutex_t);
+	c->kernel = NULL;
 	if (c->refused || engine_open() != OMPI_SUCCESS) {
 		c->engine = NULL;
-	} else if (coll_goal_modex_publish() != OMPI_SUCCESS) {
-		(void)goal_engine_close(c->engine);
-		c->engine = NULL;
+		return OMPI_SUCCESS;
 	}
+	coll_goal_kernel_open();
+	if (coll_goal_modex_publish() != OMPI_SUCCESS)
+		(void)engines_close();
 	return OMPI_SUCCESS;
 }
 
@@ -128,18 +137,16 @@ static int component_open(void)
 static int component_close(void)
 {
 	struct coll_goal_component *c = &mca_coll_goal_component;
-	int rc = 0;
+	int rc;
 
 	if (c->registered)
 		opal_progress_unregister(coll_goal_progress);
 	c->registered = false;
 	coll_goal_reap();
-	if (c->engine)
-		rc = goal_engine_close(c->engine);
+	rc = engines_close();
 	if (rc)
-		opal_output_verbose(1, c->output, "coll:goal: closing the engine: %s",
+		opal_output_verbose(1, c->output, "coll:goal: closing the engines: %s",
 				    strerror(-rc));
-	c->engine = NULL;
 	coll_goal_modex_forget();
 	coll_goal_requests_fini();
 	coll_goal_votes_fini();

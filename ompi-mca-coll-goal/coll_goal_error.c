@@ -9,7 +9,7 @@
 static bool means_death(int status)
 {
 	return status == -EPIPE || status == -ECONNRESET || status == -EHOSTDOWN ||
-	       status == -ESRCH || status == -EOWNERDEAD;
+	       status == -ESRCH || status == -EOWNERDEAD || status == -EHOSTUNREACH;
 }
 
 void coll_goal_spoil(struct coll_goal_module *m, int code)
@@ -58,6 +58,8 @@ void coll_goal_break(struct coll_goal_module *m, int code, int64_t peer)
 			    code == COLL_GOAL_ERR_PROC_FAILED ? "a member died" : "revoked");
 	if (m->group)
 		goal_group_fail(m->group, -EHOSTDOWN, peer < 0 ? GOAL_OP_NONE : (uint32_t)peer);
+	if (m->kernel)
+		goal_group_fail(m->kernel, -EHOSTDOWN, peer < 0 ? GOAL_OP_NONE : (uint32_t)peer);
 	if (m->apart)
 		goal_group_fail(m->apart, -EHOSTDOWN, peer < 0 ? GOAL_OP_NONE : (uint32_t)peer);
 }

@@ -44,6 +44,12 @@ static bool same_node(const struct coll_goal_card *a, const struct coll_goal_car
 	return a->node == b->node && !memcmp(a->machine, b->machine, sizeof(a->machine));
 }
 
+/* The same among members that all have the kernel engine: as their kernels see it. */
+static bool same_kernel(const struct coll_goal_card *a, const struct coll_goal_card *b)
+{
+	return a->node == b->node && goal_address_near(&a->kernel, &b->kernel);
+}
+
 /*
  * Number the nodes by the first rank on each: every member comes to the same numbers. Ranks of
  * a node mostly stand together or in a round, so the node of a rank is usually the one that was
@@ -51,6 +57,7 @@ static bool same_node(const struct coll_goal_card *a, const struct coll_goal_car
  */
 static int number_nodes(struct coll_goal_module *m)
 {
+	bool (*same)(const struct coll_goal_card *a, const struct coll_goal_card *b) = same_node;
 	ompi_group_t *group = m->comm->c_local_group;
 	uint32_t n = m->shape.size, nodes = 0, last = 0;
 	const struct coll_goal_card **first;
@@ -64,6 +71,10 @@ static int number_nodes(struct coll_goal_module *m)
 		free(rank_of);
 		return -ENOMEM;
 	}
+	if (coll_goal_kernel_all(m)) {
+		m->kernel_wanted = coll_goal_kernel_wanted(m);
+		same = same_kernel;
+	}
 	for (uint32_t r = 0; r < n; r++) {
 		const struct coll_goal_card *card =
 			coll_goal_modex_card(ompi_group_get_proc_name(group, r));
@@ -72,7 +83,7 @@ static int number_nodes(struct coll_goal_module *m)
 		for (tried = 0; tried < nodes; tried++) {
 			uint32_t i = (last + tried) % nodes;
 
-			if (same_node(first[i], card)) {
+			if (same(first[i], card)) {
 				last = i;
 				break;
 			}
@@ -217,6 +228,7 @@ void coll_goal_group_drop(struct coll_goal_module *m)
 		delist(m);
 	if (m->group)
 		coll_goal_bury(m->grave, m->group, NULL);
+	coll_goal_kernel_leave(m);
 	if (m->apart)
 		coll_goal_bury(m->apart_grave, m->apart, NULL);
 	m->group = m->apart = NULL;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define CARD_MAGIC   0x6c616f67u
-#define CARD_VERSION 1u
+#define CARD_VERSION 2u
 
 struct entry {
 	opal_process_name_t name;
@@ -73,6 +73,8 @@ int coll_goal_modex_publish(void)
 		return OMPI_ERR_NOT_AVAILABLE;
 	}
 	goal_engine_address(c->engine, &mine.address);
+	if (c->kernel)
+		goal_engine_address(c->kernel, &mine.kernel);
 	if (goal_cores_mask(mine.mask, sizeof(mine.mask)))
 		mine.mask[0] = '\0';
 	OPAL_MODEX_SEND(rc, COLL_GOAL_MODEX_SCOPE, &c->super.collm_version, &mine, sizeof(mine));

@@ -178,6 +178,21 @@ static int register_tuning(mca_base_component_t *c)
 				   "Longest sleep of a blocking wait, in microseconds (0: the "
 				   "engine's default)",
 				   OPAL_INFO_LVL_9, &PARAMS->sleep_us, 0);
+	if (rc == OMPI_SUCCESS)
+		rc = register_uint(c, "kernel_bytes",
+				   "Bytes of buffers and scratch of a call that the kernel engine "
+				   "runs, at most",
+				   OPAL_INFO_LVL_5, &PARAMS->kernel_bytes, ESPGOAL_SURE_RUN);
+	if (rc == OMPI_SUCCESS)
+		rc = register_uint(c, "kernel_runs",
+				   "Runs of a process that the kernel engine has active or ready "
+				   "at a time (0: the engine's default)",
+				   OPAL_INFO_LVL_9, &PARAMS->kernel_runs, 0);
+	if (rc == OMPI_SUCCESS)
+		rc = register_uint(c, "kernel_area",
+				   "Bytes of the kernel engine for the results of a process's runs "
+				   "(0: the engine's default)",
+				   OPAL_INFO_LVL_9, &PARAMS->kernel_area, 0);
 	if (rc == OMPI_SUCCESS) {
 		PARAMS->progress_thread = false;
 		rc = register_var(c, "progress_thread",
@@ -295,5 +310,7 @@ int coll_goal_params_check(void)
 			"at most 65535 and half of coll_goal_ring_bytes (65536 unless given)");
 	if (p->sleep_us > 1000000)
 		return bad_number("sleep_us", p->sleep_us, "at most 1000000 microseconds");
+	if (p->kernel_bytes > ESPGOAL_SURE_RUN)
+		return bad_number("kernel_bytes", p->kernel_bytes, "at most 65536 bytes");
 	return parse_disable();
 }

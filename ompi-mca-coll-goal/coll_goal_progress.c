@@ -66,6 +66,11 @@ int coll_goal_progress(void)
 		events += rc;
 	if (coll_goal_unlikely(lingering != NULL) && !goal_engine_active(c->engine))
 		part();
+	if (c->kernel) {
+		rc = goal_engine_progress(c->kernel);
+		if (rc > 0)
+			events += rc;
+	}
 	if (c->graves)
 		coll_goal_reap();
 	if (coll_goal_unlikely(coll_goal_ft()))

@@ -8,6 +8,7 @@
 
 enum counter {
 	RUNS,
+	RUNS_KERNEL,
 	RUNS_FAILED,
 	BUILDS,
 	ALLOCS,
@@ -23,6 +24,7 @@ static const struct {
 	const char *name, *text;
 } counters[COUNTERS] = {
 	[RUNS] = { "runs", "Runs of schedules started on the host engine" },
+	[RUNS_KERNEL] = { "runs_kernel", "Runs of schedules started on the kernel engine" },
 	[RUNS_FAILED] = { "runs_failed", "Runs that ended with an error" },
 	[BUILDS] = { "builds", "Graphs built" },
 	[ALLOCS] = { "allocs", "Times the component or its engine asked for memory" },
@@ -37,19 +39,23 @@ static const struct {
 static unsigned long long read_counter(enum counter which)
 {
 	const struct coll_goal_component *c = &mca_coll_goal_component;
-	struct goal_engine_stats engine = { .runs = 0 };
+	struct goal_engine_stats engine = { .runs = 0 }, kernel = { .runs = 0 };
 
 	if (c->engine)
 		goal_engine_stats(c->engine, &engine);
+	if (c->kernel)
+		goal_engine_stats(c->kernel, &kernel);
 	switch (which) {
 	case RUNS:
 		return engine.runs;
+	case RUNS_KERNEL:
+		return kernel.runs;
 	case RUNS_FAILED:
-		return engine.runs_failed;
+		return engine.runs_failed + kernel.runs_failed;
 	case BUILDS:
 		return c->stats.builds;
 	case ALLOCS:
-		return c->stats.allocs + engine.allocs;
+		return c->stats.allocs + engine.allocs + kernel.allocs;
 	case CACHE_HITS:
 		return c->stats.hits;
 	case DECLINED:

@@ -212,7 +212,9 @@ static void start(struct coll_goal_request *r)
 	attr.done_arg = r;
 	if (coll_goal_unlikely(load))
 		attr.nbufs = 0; /* it cannot start without, but lets the others know */
-	rc = goal_start(m->group, r->plan->loaded, &attr, &r->run);
+	rc = coll_goal_unlikely(!r->plan->group) ? coll_goal_plan_settle(m, r->plan) : 0;
+	if (coll_goal_likely(!rc))
+		rc = goal_start(r->plan->group, r->plan->loaded, &attr, &r->run);
 	if (coll_goal_unlikely(rc)) {
 		coll_goal_linger(m);
 		r->run = NULL;

@@ -26,7 +26,7 @@ static inline int name(struct coll_goal_module *m, const struct coll_goal_call *
 
 /* Sides with holes around the run. */
 static int exec_packed(struct goal_group *group, struct coll_goal_call *c,
-		       struct coll_goal_plan *plan, const struct coll_goal_ident *ident)
+		       struct goal_loaded *loaded, const struct coll_goal_ident *ident)
 {
 	struct coll_goal_binding binding;
 	struct goal_run_attr attr;
@@ -38,7 +38,7 @@ static int exec_packed(struct goal_group *group, struct coll_goal_call *c,
 	coll_goal_attr(&attr, &binding, c, ident);
 	if (coll_goal_unlikely(load))
 		attr.nbufs = 0; /* it cannot start without, but lets the others know */
-	rc = goal_exec(group, plan->loaded, &attr, coll_goal_idle);
+	rc = goal_exec(group, loaded, &attr, coll_goal_idle);
 	if (load)
 		rc = load;
 	if (!rc)
@@ -63,6 +63,7 @@ static bool apart(struct coll_goal_module *m, const struct coll_goal_call *c)
 /* Run @c over the PML, for which nothing need be agreed on. */
 static int exec_apart(struct coll_goal_module *m, struct coll_goal_call *c)
 {
+	struct goal_loaded *loaded;
 	struct coll_goal_plan *plan;
 	struct coll_goal_ident ident;
 	int rc;
@@ -72,6 +73,8 @@ static int exec_apart(struct coll_goal_module *m, struct coll_goal_call *c)
 	if (!rc)
 		rc = coll_goal_plan_get(m, &c->key, &plan);
 	if (!rc)
+		rc = coll_goal_error(m, coll_goal_plan_apart(m, plan, &loaded));
+	if (!rc)
 		rc = name(m, c, plan->ntags, &ident);
 	if (!rc)
 		coll_goal_plan_ref(plan);
@@ -80,7 +83,7 @@ static int exec_apart(struct coll_goal_module *m, struct coll_goal_call *c)
 		coll_goal_spoil(m, rc);
 		return coll_goal_call_drop(c, rc);
 	}
-	rc = coll_goal_error(m, exec_packed(m->apart, c, plan, &ident));
+	rc = coll_goal_error(m, exec_packed(m->apart, c, loaded, &ident));
 	coll_goal_plan_unref(plan);
 	return rc;
 }
@@ -94,9 +97,9 @@ static inline int exec(struct coll_goal_module *m, struct coll_goal_call *c,
 	int rc;
 
 	if (coll_goal_unlikely(c->side[0].packed || c->side[1].packed))
-		return coll_goal_error(m, exec_packed(m->group, c, plan, ident));
+		return coll_goal_error(m, exec_packed(plan->group, c, plan->loaded, ident));
 	coll_goal_attr(&attr, &binding, c, ident);
-	rc = goal_exec(m->group, plan->loaded, &attr, coll_goal_idle);
+	rc = goal_exec(plan->group, plan->loaded, &attr, coll_goal_idle);
 	return coll_goal_likely(!rc) ? OMPI_SUCCESS : coll_goal_error(m, rc);
 }
 
@@ -109,6 +112,8 @@ static int exec_held(struct coll_goal_module *m, struct coll_goal_call *c,
 {
 	int rc = m->ready ? OMPI_SUCCESS : coll_goal_vote_wait(m);
 
+	if (!rc && coll_goal_unlikely(!plan->group))
+		rc = coll_goal_error(m, coll_goal_plan_settle(m, plan));
 	if (rc)
 		rc = coll_goal_call_drop(c, rc);
 	else

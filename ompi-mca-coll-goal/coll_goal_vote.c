@@ -22,14 +22,17 @@
 #include <sys/random.h>
 
 /* Bits of ballot.engines. */
-#define VOTE_HOST 0x1u
-#define VOTE_NEAR 0x2u /* through shared memory with every peer of the node */
+#define VOTE_HOST   0x1u
+#define VOTE_NEAR   0x2u /* through shared memory with every peer of the node */
+#define VOTE_KERNEL 0x4u
 
 struct ballot {
 	uint64_t nonce;
 	uint32_t engines;
 	int32_t status;  /* -errno of a member that could not add the group */
 	int32_t culprit; /* its rank, or that of one without VOTE_NEAR */
+	uint32_t degree; /* most neighbors of any member, if it is known; with VOTE_KERNEL */
+	int32_t odd;     /* first member without VOTE_KERNEL, that could have it; or -1 */
 	int32_t unused;
 };
 
@@ -202,6 +205,15 @@ static int wave_nonce(struct coll_goal_vote *v)
 	} else if (coll_goal_group_near(v->module)) {
 		v->mine.engines |= VOTE_NEAR;
 	}
+	v->mine.odd = -1;
+	if (!rc && v->module->kernel_wanted) {
+		if (coll_goal_kernel_join(v->module, v->nonce.nonce)) {
+			v->mine.odd = v->mine.culprit;
+		} else {
+			v->mine.engines |= VOTE_KERNEL;
+			v->mine.degree = coll_goal_kernel_degree(v->module);
+		}
+	}
 	v->wave = WAVE_UP;
 	return 1;
 }
@@ -219,11 +231,16 @@ static int wave_up(struct coll_goal_vote *v)
 		const struct ballot *b = &v->below[i];
 
 		/* The first who failed, else the first who has less than the others. */
-		if (!v->mine.status && (b->status || v->mine.engines & ~b->engines)) {
+		if (!v->mine.status &&
+		    (b->status || v->mine.engines & ~b->engines & ~VOTE_KERNEL)) {
 			v->mine.status = b->status;
 			v->mine.culprit = b->culprit;
 		}
 		v->mine.engines &= b->engines;
+		if (b->degree > v->mine.degree)
+			v->mine.degree = b->degree;
+		if (v->mine.odd < 0)
+			v->mine.odd = b->odd;
 	}
 	v->wave = WAVE_RESULT;
 	if (v->parent < 0) {
@@ -310,6 +327,16 @@ static void conclude(struct coll_goal_vote *v, int error)
 			coll_goal_say_member(comm, "no-shared-memory", v->result.culprit,
 					     comm->c_name);
 	}
+	if (agreed && v->result.engines & VOTE_KERNEL)
+		m->degree = v->result.degree;
+	else
+		coll_goal_kernel_leave(m);
+	if (agreed && v->result.odd >= 0)
+		coll_goal_kernel_say(m, v->result.odd);
+	if (agreed) {
+		error = coll_goal_cache_settle(m);
+		agreed = !error;
+	}
 	coll_goal_lock();
 	if (v->prev)
 		v->prev->next = v->next;
@@ -329,8 +356,9 @@ static void conclude(struct coll_goal_vote *v, int error)
 		coll_goal_spoil(m, coll_goal_error(m, status));
 	} else {
 		opal_output_verbose(1, mca_coll_goal_component.output,
-				    "coll:goal: %s runs on the host engine, group %016llx",
-				    comm->c_name, (unsigned long long)v->result.nonce);
+				    "coll:goal: %s runs on the %s, group %016llx", comm->c_name,
+				    m->kernel ? "kernel and host engines" : "host engine",
+				    (unsigned long long)v->result.nonce);
 	}
 	if (error)
 		leave(v);

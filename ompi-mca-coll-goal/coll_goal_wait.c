@@ -55,6 +55,8 @@ void coll_goal_wait_setup(void)
 	if (n) {
 		cores = goal_cores_union(masks, n);
 		goal_engine_cores(c->engine, ranks, cores);
+		if (c->kernel)
+			goal_engine_cores(c->kernel, ranks, cores);
 		if (ranks > cores)
 			(void)opal_progress_set_yield_when_idle(true);
 		opal_output_verbose(1, c->output, "coll:goal: %u processes on %u cores of %s",

@@ -21,6 +21,7 @@ coll_goal_sources = \
 	%D%/coll_goal_gather.c \
 	%D%/coll_goal_grave.c \
 	%D%/coll_goal_group.c \
+	%D%/coll_goal_kernel.c \
 	%D%/coll_goal_modex.c \
 	%D%/coll_goal_module.c \
 	%D%/coll_goal_neighbor.c \

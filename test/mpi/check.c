@@ -27,9 +27,10 @@ static uint64_t failures;
 static const char *program;
 
 static const char *const names[COUNTERS] = {
-	"coll_goal_runs",           "coll_goal_runs_failed",     "coll_goal_builds",
-	"coll_goal_allocs",         "coll_goal_cache_hits",      "coll_goal_declined",
-	"coll_goal_messages_local", "coll_goal_messages_remote", "coll_goal_votes",
+	"coll_goal_runs",     "coll_goal_runs_kernel",    "coll_goal_runs_failed",
+	"coll_goal_builds",   "coll_goal_allocs",         "coll_goal_cache_hits",
+	"coll_goal_declined", "coll_goal_messages_local", "coll_goal_messages_remote",
+	"coll_goal_votes",
 };
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handles[COUNTERS];
@@ -117,6 +118,10 @@ int check_end(void)
 		}
 		printf("%s %s: %llu failures\n", total ? "FAIL" : "PASS", program,
 		       (unsigned long long)total);
+		if (check_counter(CTR_RUNS_KERNEL))
+			printf("KERNEL %s: %llu of %llu runs of rank 0\n", program,
+			       (unsigned long long)check_counter(CTR_RUNS_KERNEL),
+			       (unsigned long long)check_counter(CTR_RUNS));
 		fflush(stdout);
 	}
 	if (!check_stock) {
@@ -180,15 +185,20 @@ void check_mpi(int err, const char *call)
 	MPI_Abort(MPI_COMM_WORLD, 4);
 }
 
-uint64_t check_counter(enum counter which)
+static uint64_t read_counter(enum counter which)
 {
 	unsigned long long value = 0;
 
-	if (check_stock)
-		return 0;
 	if (MPI_T_pvar_read(session, handles[which], &value) != MPI_SUCCESS)
 		die("a performance variable cannot be read");
 	return value;
+}
+
+uint64_t check_counter(enum counter which)
+{
+	if (check_stock)
+		return 0;
+	return read_counter(which) + (which == CTR_RUNS ? read_counter(CTR_RUNS_KERNEL) : 0);
 }
 
 const char *check_counter_name(enum counter which)

@@ -17,7 +17,8 @@
 
 /* Goal's performance variables. */
 enum counter {
-	CTR_RUNS,
+	CTR_RUNS,        /* on either engine */
+	CTR_RUNS_KERNEL, /* on the kernel engine */
 	CTR_RUNS_FAILED,
 	CTR_BUILDS,
 	CTR_ALLOCS,

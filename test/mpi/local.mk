@@ -70,6 +70,10 @@ mpi_programs += %D%/empty
 %C%_empty_CPPFLAGS = $(mpi_cppflags)
 %C%_empty_LDADD = $(mpi_check_libs)
 
+mpi_programs += %D%/engines
+%C%_engines_CPPFLAGS = $(mpi_cppflags)
+%C%_engines_LDADD = $(mpi_check_libs)
+
 mpi_programs += %D%/errors
 %C%_errors_CPPFLAGS = $(mpi_cppflags)
 %C%_errors_LDADD = $(mpi_check_libs)
