@@ -73,6 +73,7 @@ EXTRA_DIST += \
 	%D%/linux/params.h \
 	%D%/linux/past.c \
 	%D%/linux/payload.c \
+	%D%/linux/peer.c \
 	%D%/linux/pool.c \
 	%D%/linux/query.c \
 	%D%/linux/rail.c \

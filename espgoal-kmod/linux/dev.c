@@ -216,9 +216,16 @@ static int do_close(struct file *file)
 	return 0;
 }
 
-static int do_count(struct file *file, void *arg)
+static int do_count(struct file *file, struct espgoal_counters *a)
 {
-	return kquery_counters(ep_of(file), node_for(file), arg);
+	struct kep *e = NULL;
+
+	if (a->set == ESPGOAL_SET_ENDPOINT) {
+		e = endpoint(file);
+		if (IS_ERR(e))
+			return PTR_ERR(e);
+	}
+	return kquery_counters(e, node_for(file), a);
 }
 
 static int carry_out(struct file *file, unsigned int cmd, void *arg)
@@ -283,14 +290,20 @@ static bool known(unsigned int cmd)
 	}
 }
 
-/* The caller cannot be told what was made for it. */
+/* The caller cannot be told what was made for it. Most requests make nothing. */
 static void take_back(struct file *file, unsigned int cmd, void *arg)
 {
-	struct kfile *f = file->private_data;
-	struct kep *e = f->ep;
+	struct kep *e = ep_of(file);
 
-	if (cmd == ESPGOAL_OPEN) {
+	switch (cmd) {
+	case ESPGOAL_OPEN:
 		kep_close(e, false); /* the descriptor is of no use any more */
+		return;
+	case ESPGOAL_GROUP:
+	case ESPGOAL_LOAD:
+	case ESPGOAL_RUN:
+		break;
+	default:
 		return;
 	}
 	mutex_lock(&e->mutex);
@@ -299,7 +312,7 @@ static void take_back(struct file *file, unsigned int cmd, void *arg)
 			kmember_remove(e, ((struct espgoal_group *)arg)->id);
 		else if (cmd == ESPGOAL_LOAD)
 			ksched_unload(e, ((struct espgoal_load *)arg)->id);
-		else if (cmd == ESPGOAL_RUN)
+		else
 			krun_free(e, ((struct espgoal_run *)arg)->id);
 	}
 	mutex_unlock(&e->mutex);

@@ -80,12 +80,8 @@ static void free_ep(struct work_struct *w)
 	kuser_uncharge(e->user, KUSER_ENDPOINTS, 1);
 	kuser_put(e->user);
 	kfree(e);
-	mutex_lock(&n->pools_mutex);
 	pools_shrink(n, ESP_POOLS, true);
-	if (atomic_read(&n->open) == 1) /* what groups had asked for */
-		kpool_shrink(&n->flow_pool, n->flow_pool.want);
-	atomic_dec(&n->open);
-	mutex_unlock(&n->pools_mutex);
+	atomic_dec(&n->open); /* the node may be gone from here on */
 	put_net(net);
 }
 
@@ -165,15 +161,12 @@ static int bring_up(struct kep *e, u32 runs, u64 area)
 	e->mm = kmm_get(e);
 	if (IS_ERR(e->mm))
 		return PTR_ERR(e->mm);
-	mutex_lock(&e->node->pools_mutex);
 	rc = pools_grow(e->node);
-	if (!rc)
-		atomic_inc(&e->node->open);
-	mutex_unlock(&e->node->pools_mutex);
 	if (rc) {
 		kmm_put(e->mm, e);
 		return rc;
 	}
+	atomic_inc(&e->node->open);
 	do {
 		rc = enter(e);
 	} while (rc == -EAGAIN);

@@ -7,6 +7,7 @@
 #include <linux/etherdevice.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/uaccess.h>
 
 #include "home.h"
@@ -22,6 +23,32 @@ static bool link_ok(const struct esp_addr *a)
 	return a->carrier == ESP_CARRIER_ETHER && !a->reserved && !a->port &&
 	       is_valid_ether_addr(a->addr) &&
 	       !memchr_inv(a->addr + ETH_ALEN, 0, sizeof(a->addr) - ETH_ALEN);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A cookie is the name of one endpoint, and that has one rank: 0, -EINVAL or -ENOMEM. */
+static int distinct(const struct espgoal_rank *rank, u32 n)
+{
+	u64 *cookie = kvmalloc_array(n, sizeof(*cookie), GFP_KERNEL_ACCOUNT);
+	int rc = 0;
+	u32 i;
+
+	if (!cookie)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		cookie[i] = rank[i].cookie;
+	sort(cookie, n, sizeof(*cookie), by_value, NULL);
+	for (i = 1; i < n; i++)
+		if (cookie[i] == cookie[i - 1])
+			rc = -EINVAL;
+	kvfree(cookie);
+	return rc;
 }
 
 /* Own place, indices, addresses; and whether the others can be reached at all. */
@@ -72,10 +99,11 @@ static bool same(const struct ktable *a, const struct ktable *b)
 static struct ktable *share(struct ktable *t)
 {
 	struct ktable *other;
+	int rc;
 
 	mutex_lock(&kuser_lock);
 	list_for_each_entry(other, &tables, all) {
-		if (other->nonce != t->nonce || other->user != t->user || other->net != t->net)
+		if (other->nonce != t->nonce || other->user != t->user || other->node != t->node)
 			continue;
 		if (same(other, t))
 			other->refs++;
@@ -83,18 +111,26 @@ static struct ktable *share(struct ktable *t)
 			other = ERR_PTR(-EEXIST);
 		goto unlock;
 	}
-	other = NULL;
-	if (!kuser_charge(t->user, KUSER_RANKS, t->t.nranks)) {
-		if (!kuser_charge(t->user, KUSER_BYTES, t->bytes)) {
-			t->user->refs++;
-			list_add(&t->all, &tables);
-			other = t;
-		} else {
-			kuser_uncharge(t->user, KUSER_RANKS, t->t.nranks);
-		}
-	}
-	if (!other)
-		other = ERR_PTR(-EDQUOT);
+	other = t;
+	rc = kuser_charge(t->user, KUSER_RANKS, t->t.nranks);
+	if (rc)
+		goto refuse;
+	rc = kuser_charge(t->user, KUSER_BYTES, t->bytes);
+	if (rc)
+		goto uncharge_ranks;
+	rc = kpeers_get(t, t->node);
+	if (rc)
+		goto uncharge_bytes;
+	t->user->refs++;
+	list_add(&t->all, &tables);
+	goto unlock;
+
+uncharge_bytes:
+	kuser_uncharge(t->user, KUSER_BYTES, t->bytes);
+uncharge_ranks:
+	kuser_uncharge(t->user, KUSER_RANKS, t->t.nranks);
+refuse:
+	other = ERR_PTR(rc);
 unlock:
 	mutex_unlock(&kuser_lock);
 	return other;
@@ -125,7 +161,7 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)
 	peer = (struct esp_peer *)(rank + g->nranks);
 	t->refs = 1;
 	t->user = e->user;
-	t->net = e->node->net;
+	t->node = e->node;
 	t->nonce = g->nonce;
 	t->bytes = bytes;
 	t->t.nranks = g->nranks;
@@ -139,9 +175,7 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)
 	rc = check(e, g, t, rank);
 	if (rc)
 		goto free_table;
-	/* A flow for each node it may speak to; members of one job name the same ones. */
-	rc = kpool_reserve(&e->node->flow_pool, min(g->npeers, kparam_flows_max) + KEP_POOL_FLOW,
-			   GFP_KERNEL_ACCOUNT);
+	rc = distinct(rank, g->nranks);
 	if (rc)
 		goto free_table;
 	got = share(t);
@@ -166,6 +200,7 @@ void ktable_put(struct ktable *t)
 		return;
 	}
 	list_del(&t->all);
+	kpeers_put(t, t->node);
 	mutex_unlock(&kuser_lock);
 	kuser_uncharge(u, KUSER_RANKS, t->t.nranks);
 	kuser_uncharge(u, KUSER_BYTES, t->bytes);

@@ -131,7 +131,7 @@ struct ktable {
 	struct list_head all;
 	u32 refs; /* under kuser_lock */
 	struct kuser *user;
-	struct net *net;
+	struct knode *node;
 	u64 nonce;
 	u32 local; /* index of our own node among the peers, or npeers */
 	size_t bytes;
@@ -188,6 +188,7 @@ struct kep {
 	struct xarray groups; /* kmember */
 	struct xarray scheds; /* ksched */
 	u32 nruns;
+	u32 next_run;            /* where to look for a free id */
 	struct krun __rcu **run; /* by id */
 	struct karea area;
 	struct espgoal_head *head;
@@ -311,8 +312,7 @@ struct knode {
 	u32 nflows;
 	atomic_t open; /* endpoints, lingering ones included */
 	struct kgate __percpu *gate;
-	u64 __percpu *count;      /* enum esp_count, then enum knode_count */
-	struct mutex pools_mutex; /* open counts what the pools were grown for */
+	u64 __percpu *count; /* enum esp_count, then enum knode_count */
 	struct kpool pool[ESP_POOLS];
 	struct kpool flow_pool;
 	struct {
@@ -426,8 +426,7 @@ u64 knode_sum(const u64 __percpu *count, u32 c);
 
 /* pool.c */
 void kpool_init(struct kpool *p, u32 size);
-int kpool_grow(struct kpool *p, u32 n, gfp_t gfp);        /* may sleep */
-int kpool_reserve(struct kpool *p, u32 total, gfp_t gfp); /* at least so many exist */
+int kpool_grow(struct kpool *p, u32 n, gfp_t gfp); /* may sleep */
 void kpool_shrink(struct kpool *p, u32 n);
 void kpool_free(struct kpool *p); /* all that are spare; none is out */
 void *kpool_get(struct kpool *p);
@@ -491,6 +490,10 @@ void kmember_put(struct kmember *m);
 void kmember_second(struct knode *n);                 /* once a second */
 int kmember_enter(struct kmember *m, struct krun *r); /* it becomes active */
 void kmember_over(struct kmember *m, struct krun *r);
+
+/* peer.c: the nodes a table names; under kuser_lock */
+int kpeers_get(const struct ktable *t, struct knode *n);
+void kpeers_put(const struct ktable *t, struct knode *n);
 
 /* past.c */
 void kpast_add(struct kpast *p, u64 number);

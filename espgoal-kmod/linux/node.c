@@ -115,7 +115,6 @@ static int __net_init node_init(struct net *net)
 	spin_lock_init(&n->table_lock);
 	spin_lock_init(&n->early_lock);
 	spin_lock_init(&n->prf_lock);
-	mutex_init(&n->pools_mutex);
 	INIT_LIST_HEAD(&n->flows);
 	INIT_LIST_HEAD(&n->members);
 	INIT_LIST_HEAD(&n->eps);

@@ -41,16 +41,6 @@ int kpool_grow(struct kpool *p, u32 n, gfp_t gfp)
 	return 0;
 }
 
-int kpool_reserve(struct kpool *p, u32 total, gfp_t gfp)
-{
-	u32 have;
-
-	spin_lock_bh(&p->lock);
-	have = p->want;
-	spin_unlock_bh(&p->lock);
-	return have < total ? kpool_grow(p, total - have, gfp) : 0;
-}
-
 /* Objects that are out are freed when they come back. */
 void kpool_shrink(struct kpool *p, u32 n)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What tools ask: counters and their names, interfaces, flows. */
+#include <linux/capability.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -60,8 +61,6 @@ int kquery_counters(struct kep *e, struct knode *n, struct espgoal_counters *a)
 
 	if (!all || (a->set != ESPGOAL_SET_FLOW && a->flow))
 		return -EINVAL;
-	if (a->set == ESPGOAL_SET_ENDPOINT && !e)
-		return -EBADFD;
 	if (a->set == ESPGOAL_SET_FLOW) {
 		f = flow_by_serial(n, a->flow, true);
 		if (!f)
@@ -164,6 +163,9 @@ int kquery_flow(struct knode *n, struct espgoal_flow *a)
 	kgate_enter(n);
 	describe(f, a);
 	kgate_leave(n);
+	/* The name of a node lets others speak to it: it is for those who have it, and for root. */
+	if (!ns_capable(n->net->user_ns, CAP_NET_ADMIN))
+		memset(a->node, 0, sizeof(a->node));
 	a->cursor = a->id + 1;
 	env_flow_put(&f->f);
 	return 0;

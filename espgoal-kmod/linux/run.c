@@ -93,9 +93,15 @@ static void bind(struct krun *r)
 
 static int free_id(struct kep *e, u32 *id)
 {
-	for (*id = 0; *id < e->nruns; ++*id)
-		if (!rcu_access_pointer(e->run[*id]))
+	u32 i;
+
+	for (i = 0; i < e->nruns; i++) {
+		*id = (e->next_run + i) % e->nruns;
+		if (!rcu_access_pointer(e->run[*id])) {
+			e->next_run = *id + 1;
 			return 0;
+		}
+	}
 	return -ENOSPC;
 }
 
