@@ -151,7 +151,7 @@ mpi_programs += %D%/threads
 %C%_threads_LDADD = $(mpi_check_libs)
 
 # The component, and the programs alone: for a build with sanitizers (test/check).
-mpi-programs: $(component_LTLIBRARIES) test/mpi/libmpicheck.la $(mpi_programs)
+mpi-programs: $(component_LTLIBRARIES) $(noinst_DATA) test/mpi/libmpicheck.la $(mpi_programs)
 .PHONY: mpi-programs
 endif
 
