@@ -30,6 +30,7 @@ static bool no_memory;      /* from now on */
 static bool no_random;
 static int open_error;
 static int fallocate_error; /* of the next one */
+static bool no_fallocate;   /* of any, for the same reason */
 
 static bool fails(void)
 {
@@ -65,7 +66,8 @@ int __wrap_fallocate(int fd, int mode, off_t at, off_t bytes)
 	if (!fallocate_error)
 		return __real_fallocate(fd, mode, at, bytes);
 	errno = fallocate_error;
-	fallocate_error = 0;
+	if (!no_fallocate)
+		fallocate_error = 0;
 	return -1;
 }
 
@@ -187,6 +189,49 @@ static void send__no_pages_for_a_mailbox(void **state)
 	pair_free(&p);
 }
 
+/*
+ * Rank 1 gets no mailbox at rank 0 and cannot answer what that offers: rank 0 must not wait for it,
+ * neither now nor in runs to come, whoever begins.
+ */
+static void receive__no_mailbox_at_the_sender(void **state)
+{
+	uint8_t *from = calloc(1, 50000), *to = calloc(1, 50000);
+	struct goal_run *run[2];
+	struct goal_loaded *l[2];
+	struct pair_bufs b;
+	struct pair p;
+	uint32_t i, first;
+
+	(void)state;
+	for (first = 0; first < 2; first++) {
+		assert_non_null(from);
+		assert_non_null(to);
+		pair_create(&p, 2, NULL);
+		pair_bind(&b, from, 50000, to, 50000);
+		for (i = 0; i < 2; i++)
+			l[i] = pair_load(&p, i, pair_one_way(i, 50000, 50000));
+		if (first)
+			run[1] = pair_start(&p, 1, l[1], 0, &b);
+		run[0] = pair_start(&p, 0, l[0], 0, &b);
+		no_pages(&p, true);
+		no_fallocate = true;
+		if (!first)
+			run[1] = pair_start(&p, 1, l[1], 0, &b);
+		assert_int_equal(pair_end(&p, run[1]), -ENOSPC);
+		no_fallocate = false;
+		no_pages(&p, false);
+		assert_int_equal(pair_wait(&p, run[0]), -ENOBUFS);
+		assert_int_equal(goal_run_peer(run[0]), 1);
+		goal_run_free(run[0]);
+		assert_int_equal(pair_end(&p, pair_start(&p, 0, l[0], 1, &b)), -ENOBUFS);
+		for (i = 0; i < 2; i++)
+			assert_int_equal(goal_unload(l[i]), 0);
+		pair_free(&p);
+	}
+	free(from);
+	free(to);
+}
+
 /* Rank 1 cannot even begin: it says so, and nobody has the group or waits for it. */
 static void one_cannot_begin(struct fork_rank *r)
 {
@@ -259,6 +304,7 @@ int main(void)
 		cmocka_unit_test(group_create__cannot_open_a_peer),
 		cmocka_unit_test(send__no_memory),
 		cmocka_unit_test(send__no_pages_for_a_mailbox),
+		cmocka_unit_test(receive__no_mailbox_at_the_sender),
 		cmocka_unit_test(bootstrap__one_cannot_begin),
 		cmocka_unit_test(bootstrap__one_of_many_cannot_begin),
 	};

@@ -196,6 +196,7 @@ unit_tests += %D%/engine_failed
 %C%_engine_failed_CPPFLAGS = $(unit_cppflags)
 %C%_engine_failed_CFLAGS = $(unit_cflags)
 %C%_engine_failed_LDADD = $(unit_libs)
+%C%_engine_failed_LDFLAGS = -Wl,--wrap=calloc,--wrap=realloc
 
 unit_tests += %D%/engine_hostile
 %C%_engine_hostile_CPPFLAGS = $(unit_cppflags)

@@ -7,8 +7,10 @@
  * How runs fail. The outcome of a run is 0 or the first error: -EMSGSIZE: a message was longer
  * than its receive; -ECONNRESET: a peer has died (its groups have failed then), or it closed
  * its engine and what it had sent was not enough; -ECONNABORTED: a peer's part of the run has
- * failed, and it will not send what this one waits for; -ECANCELED: goal_run_cancel(); -EPROTO: a
- * peer writes nonsense; -ENOMEM; what a callback or the remote transport answered.
+ * failed, and it will not send what this one waits for; -ENOBUFS: a peer of this node could not
+ * answer, for want of a mailbox of ours (memory, or descriptors), and no run that needs it will
+ * do any more; -ECANCELED: goal_run_cancel(); -EPROTO: a peer writes nonsense; -ENOMEM, -ENOSPC
+ * and the like: the same want here; what a callback or the remote transport answered.
  * goal_run_peer() names the peer.
  *
  * Who hears of it. A failed run, also one that goal_start() refuses, tells the peers that wait for
