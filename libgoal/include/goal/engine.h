@@ -234,7 +234,8 @@ struct goal_run_attr {
  * same op_id and start. 0 and *@run, or -EINVAL (peers of the schedule do not fit the group, or
  * a missing callback or remote transport, or remote peers and an order of messages that may differ
  * from that of their creation, see goal_send()), -EFAULT (a buffer is too small), -ENOMEM, or the
- * error the group has failed with. Nothing has started then. The caller ends the
+ * error the group has failed with. Nothing has started then, but (-EINVAL apart) its peers are told,
+ * and the name of the run is used up. The caller ends the
  * run with goal_run_free(), also from its done callback.
  */
 GOAL_API int goal_start(struct goal_group *group, struct goal_loaded *loaded,
