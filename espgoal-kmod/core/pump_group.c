@@ -442,6 +442,25 @@ void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now)
 	say_of(f, ESP_CTL_GONE, &k, now);
 }
 
+/* What @m knows of the failure of a run. False: it has not failed for it. */
+static bool failed_there(struct esp_member *m, u32 opid, u32 start, struct news *w)
+{
+	struct esp_node *n = m->ep->node;
+
+	memset(w, 0, sizeof(*w));
+	w->status = esp_run_doomed(m, opid, start, &w->rank);
+	if (!w->status)
+		return false;
+	env_node_lock(n);
+	w->group = m->failed != 0;
+	env_node_unlock(n);
+	if (!w->group) {
+		w->opid = opid;
+		w->start = start;
+	}
+	return true;
+}
+
 /*
  * A rank on the other side waits for a message of a member here. If that one has ended, or failed,
  * the other one has not heard of it: what was told may have been lost with a flow that died while
@@ -464,21 +483,9 @@ void esp_ask_in(struct esp_flow *f, const struct esp_ask *a, u64 now)
 	if (!m)
 		return;
 	tab = m->table;
-	memset(&w, 0, sizeof(w));
-	w.opid = le32_to_cpu(a->opid);
-	w.start = le32_to_cpu(a->start);
-	w.status = esp_run_doomed(m, w.opid, w.start, &w.rank);
-	if (w.status && from < tab->nranks &&
-	    !memcmp(tab->peer[tab->rank[from].peer].node, f->peer.node, 16)) {
-		env_node_lock(n);
-		w.group = m->failed != 0;
-		env_node_unlock(n);
-		if (w.group) {
-			w.opid = 0;
-			w.start = 0;
-		}
+	if (from < tab->nranks && !memcmp(tab->peer[tab->rank[from].peer].node, f->peer.node, 16) &&
+	    failed_there(m, le32_to_cpu(a->opid), le32_to_cpu(a->start), &w))
 		say_abort(f, m, from, &w, now);
-	}
 	env_member_put(m);
 }
 
@@ -503,6 +510,30 @@ void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 	tell_all(n, now);
 }
 
+/* The same within the node: who joins after its group has failed here was told by nobody. */
+static void watch_local(struct esp_run *r, u32 src, u64 now)
+{
+	struct esp_node *n = r->m->ep->node;
+	u64 cookie = r->m->table->rank[src].cookie;
+	struct esp_member *m;
+	struct news w;
+
+	if (env_ep_state(n, cookie) == ESP_EP_GONE) {
+		note_group(r->m, -ECONNRESET, src);
+		return;
+	}
+	m = env_member_find(n, cookie, r->m->nonce);
+	if (!m)
+		return;
+	if (failed_there(m, r->opid, r->start, &w)) {
+		if (w.group)
+			note_group(r->m, w.status, w.rank);
+		else
+			note_run(r->m, w.opid, w.start, w.status, w.rank, now);
+	}
+	env_member_put(m);
+}
+
 /*
  * A run waits for a message of the rank @src, or for it to take one: see that its node and its
  * endpoint live, and that the run has not failed there.
@@ -516,9 +547,7 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	struct esp_key k;
 
 	if (!memcmp(peer->node, n->id, sizeof(n->id))) {
-		/* Killed before it had joined the group: nobody else here knows of that. */
-		if (env_ep_state(n, tab->rank[src].cookie) == ESP_EP_GONE)
-			note_group(r->m, -ECONNRESET, src);
+		watch_local(r, src, now);
 		return;
 	}
 	f = esp_flow_to(n, peer, now);

@@ -327,6 +327,46 @@ static void told_when_asked(void **state)
 	}
 }
 
+/* A member of the same node has failed, or its run has, and told others before they had joined. */
+static void looked_up_within(void **state)
+{
+	struct esp_params p = params();
+	struct esp_member beside;
+	struct esp_ep ep;
+	struct home_node *hn;
+	struct home_run *r;
+	u32 group;
+
+	(void)state;
+	for (group = 0; group < 2; group++) {
+		home_open(3, 1, &p);
+		hn = home.node[0];
+		home.rank[1].peer = 0;
+		ep = (struct esp_ep){ .node = &hn->n, .cookie = home.rank[1].cookie };
+		beside = hn->m;
+		beside.ep = &ep;
+		beside.rank = 1;
+		hn->beside = &beside;
+		r = recv_run(0, 1, 5, 8);
+		home_pass(3 * ESP_S, NULL);
+		assert_false(r->over);
+		if (group) {
+			beside.failed = -ECONNRESET;
+			beside.failed_rank = 2;
+		} else {
+			esp_tomb_add(&beside, 5, 1, -ECONNABORTED, 1, home.now);
+			esp_tomb_find(&beside, 5, 1)->tell = 0;
+		}
+		home_pass(2 * ESP_S, NULL);
+		assert_true(r->over);
+		assert_int_equal(r->run.status, group ? -ECONNRESET : -ECONNABORTED);
+		assert_int_equal(r->run.err_peer, group ? 2 : 1);
+		assert_int_equal(hn->m.failed, group ? -ECONNRESET : 0);
+		assert_int_equal(home.node[2]->m.failed, group ? -ECONNRESET : 0);
+		home_close();
+	}
+}
+
 /* An ABORT goes to the rank that asks, and only if it is on the node that asks. */
 static void told_nobody_else(void **state)
 {
@@ -432,7 +472,8 @@ int main(void)
 		cmocka_unit_test(opening_again),        cmocka_unit_test(rails_in_turn),
 		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
 		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
-		cmocka_unit_test(early_of_a_dead_flow), cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(looked_up_within),     cmocka_unit_test(early_of_a_dead_flow),
+		cmocka_unit_test(probe_needs_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,7 @@ struct home_node {
 	struct esp_rail rail[HOME_RAILS];
 	struct esp_ep ep;
 	struct esp_member m;
+	struct esp_member *beside; /* one more, of another endpoint, that runs nothing */
 	bool has_member, alive;
 	enum esp_ep_state ep_state;
 	struct esp_batch batch;

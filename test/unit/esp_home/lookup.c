@@ -180,6 +180,8 @@ struct esp_member *env_member_find(struct esp_node *n, u64 cookie, u64 nonce)
 {
 	struct home_node *hn = node_of(n);
 
+	if (hn->beside && hn->beside->ep->cookie == cookie && hn->beside->nonce == nonce)
+		return hn->beside;
 	return hn->has_member && hn->ep.cookie == cookie && hn->m.nonce == nonce ? &hn->m : NULL;
 }
 
