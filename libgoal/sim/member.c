@@ -65,6 +65,16 @@ void sim_member_timer(struct sim_member *m)
 		sim_member_arm(m);
 }
 
+/* The ranks that @m has to tell of a failure: one at each distance 2^k, bit k. */
+static u32 to_tell(const struct sim_member *m)
+{
+	u32 k = 0;
+
+	while (k < ESP_FANOUT && 1ull << k < m->g->ranks)
+		k++;
+	return (u32)((1ull << k) - 1);
+}
+
 void env_member_failed(struct esp_member *em)
 {
 	struct sim_member *m = sim_member_of(em);
@@ -74,6 +84,9 @@ void env_member_failed(struct esp_member *em)
 
 	if (s->held)
 		sim_fail(s, "env_member_failed() is called under a lock");
+	/* Another entry may have begun to tell it. */
+	if (!s->c.adversary.interleave && (em->tell != to_tell(m) || !em->telling))
+		sim_fail(s, "rank %u keeps the failure of its group for itself", em->rank);
 	sim_member_arm(m);
 	while ((r = env_run_next(em, r)) != NULL)
 		env_run_cancel(r, em->failed, em->failed_rank);
