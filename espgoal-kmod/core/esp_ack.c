@@ -78,7 +78,7 @@ u32 esp_ack_len(const struct esp_path *p)
 void esp_ack_put(struct esp_path *p, struct esp_ack *a, u64 now)
 {
 	u32 len = esp_ack_len(p), words = (len - sizeof(*a)) / 8, w;
-	u64 delay = (now - p->rx_top_at) >> 8;
+	u64 delay = esp_since(now, p->rx_top_at) >> 8;
 
 	a->c.kind = ESP_K_ACK;
 	a->c.flags = p->id;
@@ -155,7 +155,8 @@ void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t)
 			esp_path_acked(f, p, t);
 		}
 		if (s->pn == top)
-			esp_rtt_sample(p, t->now - s->at, (u64)le16_to_cpu(a->delay) << 8);
+			esp_rtt_sample(p, esp_since(t->now, s->at),
+				       (u64)le16_to_cpu(a->delay) << 8);
 		if (!p->acked_any || esp_before(p->acked_top, s->pn)) {
 			p->acked_top = s->pn;
 			p->acked_any = true;

@@ -207,7 +207,7 @@ void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 	for (i = 0; i < ESP_PATHS; i++)
 		f->path[i].state = ESP_PATH_NONE;
 	/* The stamp is forgotten with the flow, and a copy of the OPEN would be believed again. */
-	if (f->stamp_peer && t->now - f->taken <= ESP_TOKEN_LIFE)
+	if (f->stamp_peer && esp_since(t->now, f->taken) <= ESP_TOKEN_LIFE)
 		t->new_era = true;
 	f->state = ESP_FLOW_DEAD;
 	f->timer = ESP_NEVER;
@@ -258,7 +258,7 @@ static void keep_alive(struct esp_flow *f, struct esp_todo *t)
 	if (t->now < f->ping_at)
 		return;
 	f->ping_at = t->now + f->node->p.watch;
-	if (!wants_life(f, t->now) || t->now - f->answered < f->node->p.watch)
+	if (!wants_life(f, t->now) || esp_since(t->now, f->answered) < f->node->p.watch)
 		return;
 	p = esp_path_pick(f, false);
 	if (p)
@@ -272,14 +272,14 @@ void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
 
 	if (f->state == ESP_FLOW_DEAD)
 		return;
-	if (esp_flow_waits(f) && t->now - f->progress >= n->p.death) {
+	if (esp_flow_waits(f) && esp_since(t->now, f->progress) >= n->p.death) {
 		env_count(n, ESP_C_flow_dead, 1);
 		t->died = true;
 		esp_flow_end(f, -EHOSTUNREACH, t);
 		return;
 	}
 	if (!esp_flow_busy(f) && t->now >= f->watch_until &&
-	    t->now - esp_max(f->heard, f->used) >= n->p.idle) {
+	    esp_since(t->now, esp_max(f->heard, f->used)) >= n->p.idle) {
 		env_count(n, ESP_C_flow_forgotten, 1);
 		esp_flow_end(f, 0, t);
 		return;

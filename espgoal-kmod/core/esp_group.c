@@ -34,7 +34,8 @@ struct esp_tomb *esp_tomb_add(struct esp_member *m, u32 opid, u32 start, s32 sta
 			t = c;
 			break;
 		}
-		if (!c->tell && now - c->at > m->ep->node->p.linger && (!t || c->at < t->at))
+		if (!c->tell && esp_since(now, c->at) > m->ep->node->p.linger &&
+		    (!t || c->at < t->at))
 			t = c;
 	}
 	if (!t)

@@ -146,7 +146,7 @@ bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 {
 	struct esp_bucket *b = &n->bucket[kind];
 
-	while (b->left < n->p.hello_rate && now - b->filled >= n->hello_pause) {
+	while (b->left < n->p.hello_rate && esp_since(now, b->filled) >= n->hello_pause) {
 		b->filled += n->hello_pause;
 		b->left++;
 	}

@@ -56,6 +56,15 @@ static inline u64 esp_max(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
+/*
+ * The time from @then to @now, or 0. An entry takes its time before it has the lock: another CPU may
+ * have noted a later one under it meanwhile.
+ */
+static inline u64 esp_since(u64 now, u64 then)
+{
+	return now > then ? now - then : 0;
+}
+
 static inline bool esp_same_key(const struct esp_key *a, const struct esp_key *b)
 {
 	return a->nonce == b->nonce && a->cookie == b->cookie && a->opid == b->opid &&

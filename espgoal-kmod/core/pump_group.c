@@ -608,7 +608,7 @@ bool esp_member_timer(struct esp_member *m, u64 now)
 	tell_all(n, now);
 	while ((r = env_run_next(m, r)) != NULL) {
 		needed = true;
-		if (now - r->started >= n->p.watch)
+		if (esp_since(now, r->started) >= n->p.watch)
 			watch_run(r, now);
 	}
 	tell_all(n, now);

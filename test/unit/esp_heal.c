@@ -296,6 +296,33 @@ static void nothing_works(void **state)
 	home_close();
 }
 
+/* Another CPU had the flow while this one's entry waited for the lock with an older time. */
+static void time_goes_back(void **state)
+{
+	struct esp_params p = params();
+	struct home_flow *f;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	f = home.node[0]->flows;
+	home_pass(ESP_S, NULL);
+	esp_timer(&f->f, f->f.used - ESP_US);
+	assert_int_equal(f->f.state, ESP_FLOW_UP);
+	home.fate = lose;
+	lose_type = ESP_T_DATA;
+	lose_left = 1000;
+	recv_run(1, 0, 2, 8);
+	send_run(0, 1, 2, 8);
+	home_pass(ESP_MS, NULL);
+	assert_true(esp_flow_waits(&f->f));
+	esp_timer(&f->f, f->f.progress - ESP_US);
+	assert_int_equal(f->f.state, ESP_FLOW_UP);
+	home.fate = NULL;
+	assert_true(home_pass(ESP_S, home_idle));
+	home_close();
+}
+
 /* A member has failed, or its run has, and who waits for it was never told: it asks. */
 static void told_when_asked(void **state)
 {
@@ -472,8 +499,8 @@ int main(void)
 		cmocka_unit_test(opening_again),        cmocka_unit_test(rails_in_turn),
 		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
 		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
-		cmocka_unit_test(looked_up_within),     cmocka_unit_test(early_of_a_dead_flow),
-		cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(looked_up_within),     cmocka_unit_test(time_goes_back),
+		cmocka_unit_test(early_of_a_dead_flow), cmocka_unit_test(probe_needs_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
