@@ -150,6 +150,7 @@ int host_peer_attach(struct goal_engine *e, struct host_peer *p)
 		goto close_fd;
 	}
 	madvise(map, sizeof(struct shm_header), MADV_DONTFORK);
+	madvise(map, sizeof(struct shm_header), MADV_DONTDUMP);
 	p->shm = map;
 	if (!take_geometry(p, (u64)st.st_size, e->attr.eager))
 		goto unmap;
@@ -206,6 +207,7 @@ int host_peer_claim(struct goal_engine *e, struct host_peer *p)
 		goto release;
 	}
 	madvise(map, bytes, MADV_DONTFORK);
+	madvise(map, bytes, MADV_DONTDUMP);
 	p->map = map;
 	p->map_bytes = bytes;
 	p->box = map;

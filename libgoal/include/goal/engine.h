@@ -92,7 +92,8 @@ struct goal_engine_stats {
 GOAL_API int goal_engine_open(const struct goal_engine_attr *attr, struct goal_engine **engine,
 			      struct goal_error *error);
 /*
- * Close it. Groups and loaded schedules must be gone (-EBUSY). What was sent lies in its
+ * Close it. Groups and loaded schedules must be gone (-EBUSY; its own thread has ended all the
+ * same). What was sent lies in its
  * receivers' memory and still counts. Waits, at most 10 s, until what found no room there, word of
  * failed runs, is sent or its receivers are gone.
  */
