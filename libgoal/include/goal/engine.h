@@ -2,7 +2,7 @@
 /*
  * Engines: what runs schedules. The host engine interprets them in this process, over shared
  * memory between the processes of a node and over a remote transport that its user supplies
- * between nodes. The kernel engine, /dev/espgoal, has the same interface.
+ * between nodes. A kernel engine, /dev/espgoal, is to have the same interface.
  *
  * How runs fail. The outcome of a run is 0 or the first error: -EMSGSIZE: a message was longer
  * than its receive; -ECONNRESET: a peer has died (its groups have failed then), or it closed
