@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A simulated network: nodes, links and switches in one process, on virtual time, with the very
- * protocol and interpreter sources that are written for a kernel, and an adversary that loses, repeats, delays and
- * corrupts frames. For trying schedules at sizes and on networks that one does not have.
+ * protocol and interpreter sources that are written for a kernel, and an adversary that loses,
+ * repeats, delays and corrupts frames. For trying schedules at sizes and on networks that one does not have.
  *
  *	goal_sim_attr_init(), goal_sim_create()	a network
  *	goal_sim_add()		a job on it: one schedule per rank, run once or several times
