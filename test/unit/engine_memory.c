@@ -8,49 +8,22 @@
 
 #include "engine_fork.h"
 #include "engine_pair.h"
+#include "no_memory.h"
 
 #include "core.h"
 #include "host.h"
 
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
 int __real_open(const char *path, int flags, ...);
 int __real_fallocate(int fd, int mode, off_t at, off_t bytes);
 ssize_t __real_getrandom(void *to, size_t bytes, unsigned int flags);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_fallocate(int fd, int mode, off_t at, off_t bytes);
 ssize_t __wrap_getrandom(void *to, size_t bytes, unsigned int flags);
 
-static long memory_in = -1; /* allocations until one fails; negative: never */
-static bool no_memory;      /* from now on */
 static bool no_random;
 static int open_error;
 static int fallocate_error; /* of the next one */
 static bool no_fallocate;   /* of any, for the same reason */
-
-static bool fails(void)
-{
-	return no_memory || (memory_in >= 0 && memory_in-- == 0);
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-	return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-	return fails() ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-	return fails() ? NULL : __real_realloc(p, bytes);
-}
 
 /* The engine creates no files by it: there is no mode. */
 int __wrap_open(const char *path, int flags, ...)
@@ -243,13 +216,13 @@ static void one_cannot_begin(struct fork_rank *r)
 		int expect = what < 2 ? -ENOMEM : -EIO;
 
 		if (r->rank == 1 && what < 2)
-			memory_in = what;
+			fail_in = what;
 		no_random = r->rank == 1 && what == 2;
 		memset(&error, 0, sizeof(error));
 		FORK_CHECK(goal_group_bootstrap(r->engine, r->rank, r->n, fork_allgather, r,
 						&r->group, &error) == expect);
 		no_random = false;
-		FORK_CHECK(memory_in == -1);
+		FORK_CHECK(fail_in == -1);
 		FORK_CHECK(error.code == expect && strlen(error.text) > 10);
 		FORK_CHECK(r->rank == 1 || error.where == 1);
 	}
