@@ -80,11 +80,14 @@ int sim_open(const struct sim_config *c, struct sim **sim)
 	s->queue.no_memory = queue_full;
 	s->random.state = sim_mix(c->seed);
 	s->secrets.state = sim_mix(c->seed + 1) + 2;
-	s->ps_kib = PS_KIB / c->rate;
+	s->ps_byte = (u32)(1000000000000ull / c->rate);
+	if (!s->ps_byte)
+		s->ps_byte = 1;
 	s->leaves = c->leaf ? (c->nodes + c->leaf - 1) / c->leaf : 1;
-	s->ps_kib_up = c->uplink ? PS_KIB / c->uplink : s->ps_kib / (c->leaf ? c->leaf : 1);
-	if (!s->ps_kib_up)
-		s->ps_kib_up = 1;
+	s->ps_uplink = c->uplink ? (u32)(1000000000000ull / c->uplink)
+				 : s->ps_byte / (c->leaf ? c->leaf : 1);
+	if (!s->ps_uplink)
+		s->ps_uplink = 1;
 	s->frame_room = (sizeof(struct sim_frame) + 64 + (c->mtu > 9000 ? c->mtu : 9000) + 63) &
 			~63u;
 	if (!c->adversary.mtu_every)
