@@ -28,7 +28,7 @@ struct esp_params;
 /* What the adversary does. Chances are of SIM_CHANCE_ONE, per frame unless said otherwise. */
 struct sim_adversary {
 	uint32_t drop, twice, late, corrupt, mangle;
-	uint64_t late_max;         /* ns that a late one, or a second copy, stays behind */
+	uint64_t late_max;         /* ns that a late one, or most second copies, stay behind */
 	uint64_t forge_every;      /* ns between forged frames, on average; 0: none */
 	uint64_t flood_every;      /* ns between floods of hellos; 0: none */
 	uint32_t slow;             /* moves answered late, per move */

@@ -44,7 +44,7 @@ struct goal_sim_attr {
 	double twice;
 	double late;
 	double corrupt;
-	uint64_t late_max; /* a late one, or a second copy, stays behind by at most so much */
+	uint64_t late_max; /* ns a late one stays behind at most; and a second copy, mostly */
 	FILE *pcap;        /* every frame sent is written there; NULL: none */
 };
 
