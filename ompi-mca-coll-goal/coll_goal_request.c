@@ -114,9 +114,12 @@ static void complete(struct coll_goal_request *r)
 	if (r->run)
 		goal_run_free(r->run);
 	r->run = NULL;
-	if (!status)
+	if (coll_goal_unlikely(r->call.side[GOAL_BUF_RECV].packed) && !status)
 		status = coll_goal_side_store(&r->call.side[GOAL_BUF_RECV]);
-	base->req_status.MPI_ERROR = coll_goal_error(r->module, status);
+	if (coll_goal_likely(!status))
+		base->req_status.MPI_ERROR = MPI_SUCCESS;
+	else
+		base->req_status.MPI_ERROR = coll_goal_error(r->module, status);
 	if (!persistent)
 		drop_call(r);
 	coll_goal_work(-1);

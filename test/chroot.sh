@@ -41,8 +41,9 @@ make_debian() {
 	local dir=$1 suite=$2 list variant=minbase keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 	shift 2
 	list=$(echo "$*" | tr -s ' \n\t' ',')
+	list=${list%,}
 	rm -rf "$dir" && mkdir -p "$dir" || return 1
-	debootstrap --variant=$variant --keyring=$keyring ${list:+--include="${list%,}"} \
+	debootstrap --variant=$variant --keyring=$keyring ${list:+--include="$list"} \
 		"$suite" "$dir" "$(debian_mirror)" || { rm -rf "$dir"; return 1; }
 	# Proxies and what else this machine's apt needs to be told.
 	apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries|ForceIPv)' \

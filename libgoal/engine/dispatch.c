@@ -67,15 +67,17 @@ u32 host_dispatch(struct goal_engine *e)
 	e->dispatching = true;
 	do {
 		n = reductions(e);
-		n += host_remote_post(e);
+		if (!list_empty(&e->remote_posts))
+			n += host_remote_post(e);
 		if (!tested) {
-			n += host_remote_test(e);
+			if (!list_empty(&e->remote_active))
+				n += host_remote_test(e);
 			n += host_failed_listen(e);
 		}
 		tested = true;
 		n += over(e);
 		sum += n;
-	} while (n);
+	} while (n && e->ncalls);
 	e->dispatching = false;
 	e->moved += sum;
 unlock:

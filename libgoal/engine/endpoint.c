@@ -49,6 +49,9 @@ u64 host_process_since(u32 pid)
 		return 0;
 	/* The name, field 2, may contain anything: count from its closing parenthesis. */
 	p = strrchr(text, ')');
+	/* A process that its parent has not waited for is gone all the same. */
+	if (p && (!strncmp(p, ") Z", 3) || !strncmp(p, ") X", 3)))
+		return 0;
 	for (i = 2; p && i < 22; i++) {
 		p = strchr(p, ' ');
 		if (p)
@@ -138,6 +141,8 @@ int host_endpoint_open(struct goal_engine *e, struct goal_error *error)
 		goto close_fd;
 	}
 	madvise(map, e->map_bytes, MADV_DONTFORK);
+	/* A core dump would fill every hole of it with a page. */
+	madvise(map, e->map_bytes, MADV_DONTDUMP);
 	shm = map;
 	if (getrandom(&e->address.cookie, sizeof(e->address.cookie), 0) !=
 	    sizeof(e->address.cookie)) {

@@ -168,14 +168,15 @@ int goal_engine_close(struct goal_engine *e)
 	if (kernel_kind(e))
 		return kernel_close(e);
 	if (!child) {
+		/* Also when it must stay: its user may go, and take the code along. */
+		if (e->has_thread)
+			host_thread_stop(e);
 		host_lock(e);
 		if (!list_empty(&e->groups) || e->nloaded) {
 			host_unlock(e);
 			return -EBUSY;
 		}
 		host_unlock(e);
-		if (e->has_thread)
-			host_thread_stop(e);
 		linger(e);
 		host_messages_forget(e, 0);
 		__atomic_store_n(&e->shm->closed, 1, __ATOMIC_RELEASE);

@@ -27,25 +27,15 @@
 #define LISTEN_NS     10000000 /* between two looks while nothing has failed */
 #define LISTEN_ROUNDS 16       /* between two looks at the clock */
 
-/* The group is of no use any more. Its runs end, but those of its peers may not. */
-static void spoil(struct goal_group *g, u32 peer)
-{
-	if (g->status)
-		return;
-	g->status = -ENOMEM;
-	g->status_peer = peer;
-}
-
-static void tell(struct goal_run *r, u32 peer, bool answer)
+/* False: out of memory. */
+static bool tell(struct goal_run *r, u32 peer, bool answer)
 {
 	struct goal_group *g = r->group;
 	struct goal_engine *e = g->engine;
 	struct host_xfer *x = host_xfer_get(e, NULL, GOAL_OP_NONE, HOST_XFER_WORD);
 
-	if (!x) {
-		spoil(g, peer);
-		return;
-	}
+	if (!x)
+		return false;
 	x->group = g;
 	x->teller = r;
 	x->src = peer;
@@ -58,6 +48,7 @@ static void tell(struct goal_run *r, u32 peer, bool answer)
 	r->holds++;
 	list_append(&e->remote_posts, &x->link);
 	e->ncalls++;
+	return true;
 }
 
 static void let_go(struct goal_run *r)
@@ -78,21 +69,14 @@ void host_failed_said(struct goal_engine *e, struct host_xfer *x, int status)
 	let_go(r);
 }
 
-/* An operation of a remote peer that has not started is ours now. False: out of memory. */
-static bool take(struct goal_run *r, u32 op)
+/* Operation @op of @r is ours, and @x stands for it. */
+static void stand_in(struct goal_run *r, u32 op)
 {
 	const struct goal_op *o = &r->core.sched->op[op];
 	struct goal_engine *e = r->engine;
 	bool send = o->code == GOAL_OP_SEND;
-	struct host_xfer *x;
+	struct host_xfer *x = host_xfer_get(e, r, op, send ? HOST_XFER_HELD : HOST_XFER_IRECV);
 
-	if (!core_op_take(&r->core, op))
-		return true;
-	x = host_xfer_get(e, r, op, send ? HOST_XFER_HELD : HOST_XFER_IRECV);
-	if (!x) {
-		core_op_done(&r->core, op, -ECANCELED);
-		return false;
-	}
 	x->group = r->group;
 	x->drain = true;
 	e->ncalls++;
@@ -100,86 +84,137 @@ static bool take(struct goal_run *r, u32 op)
 		x->bytes = o->len;
 		list_append(&e->remote_posts, &x->link);
 	}
+}
+
+/*
+ * Take all operations of remote peers that have not started. False: out of memory; one of them
+ * (r->lost) keeps the run from being over, until another attempt succeeds.
+ */
+static bool take_all(struct goal_run *r)
+{
+	const struct core_sched *s = r->core.sched;
+	struct goal_engine *e = r->engine;
+	u32 i;
+
+	for (i = 0; i < s->hdr->nops; i++) {
+		const struct goal_op *o = &s->op[i];
+
+		if ((o->code != GOAL_OP_SEND && o->code != GOAL_OP_RECV) || r->group->peer[o->peer])
+			continue;
+		if (r->core.state[i] != CORE_OP_IDLE)
+			continue;
+		if (host_xfer_reserve(e, 1)) {
+			if (r->lost == GOAL_OP_NONE && core_op_take(&r->core, i))
+				r->lost = i;
+			return false;
+		}
+		if (core_op_take(&r->core, i))
+			stand_in(r, i);
+	}
+	if (r->lost != GOAL_OP_NONE) {
+		if (host_xfer_reserve(e, 1))
+			return false;
+		stand_in(r, r->lost);
+		r->lost = GOAL_OP_NONE;
+	}
 	return true;
 }
 
-/* Tell each peer that something is held back from. */
+/* Tell each peer, once, that something is held back from it. False: out of memory. */
 static bool tell_all(struct goal_run *r)
 {
 	u8 *told = host_alloc(r->engine, r->group->npeers / 8 + 1);
 	struct list *l;
+	bool ok = true;
 
 	if (!told)
 		return false;
 	list_for(l, &r->xfers)
 	{
-		const struct host_xfer *x = list_entry(l, struct host_xfer, run_link);
+		struct host_xfer *x = list_entry(l, struct host_xfer, run_link);
 		u32 peer = r->core.sched->op[x->op].peer;
 
-		if (x->state != HOST_XFER_HELD || told[peer / 8] & 1u << peer % 8)
+		if (x->state == HOST_XFER_HELD && x->told)
+			told[peer / 8] |= (u8)(1u << peer % 8);
+	}
+	for (l = r->xfers.next; ok && l != &r->xfers; l = l->next) {
+		struct host_xfer *x = list_entry(l, struct host_xfer, run_link);
+		u32 peer = r->core.sched->op[x->op].peer;
+
+		if (x->state != HOST_XFER_HELD || x->told)
 			continue;
+		if (!(told[peer / 8] & 1u << peer % 8))
+			ok = tell(r, peer, false);
+		x->told = ok;
 		told[peer / 8] |= (u8)(1u << peer % 8);
-		tell(r, peer, false);
 	}
 	free(told);
-	return true;
+	return ok;
+}
+
+/* A run that lacks memory is the dispatcher's business, which tries again. */
+static void set_lacking(struct goal_run *r, bool lacking)
+{
+	if (lacking == r->lacking)
+		return;
+	r->lacking = lacking;
+	if (lacking)
+		r->engine->ncalls++;
+	else
+		r->engine->ncalls--;
+}
+
+static void take_over(struct goal_run *r)
+{
+	set_lacking(r, !take_all(r) || !tell_all(r));
 }
 
 /* @r has failed, and the core lets us take what has not started. */
 void host_failed(struct goal_run *r)
 {
-	const struct core_sched *s = r->core.sched;
 	struct goal_group *g = r->group;
-	bool ok = true;
-	u32 i;
 
 	/* A failed group's members know by other ways, or are dead. */
 	if (!g->nremote || !host_tells(g) || g->status)
 		return;
 	r->failing = true;
 	r->engine->nfailing++;
-	for (i = 0; ok && i < s->hdr->nops; i++)
-		if ((s->op[i].code == GOAL_OP_SEND || s->op[i].code == GOAL_OP_RECV) &&
-		    !g->peer[s->op[i].peer])
-			ok = take(r, i);
-	if (ok)
-		ok = tell_all(r);
-	if (!ok)
-		spoil(g, GOAL_OP_NONE);
-	if (g->status)
-		host_failed_release(r);
+	take_over(r);
 }
 
-static bool holds(struct goal_run *r, u32 peer)
+void host_failed_over(struct goal_run *r)
 {
-	struct list *l;
-
-	list_for(l, &r->xfers)
-	{
-		const struct host_xfer *x = list_entry(l, struct host_xfer, run_link);
-
-		if (x->state == HOST_XFER_HELD && r->core.sched->op[x->op].peer == peer)
-			return true;
-	}
-	return false;
+	r->engine->nfailing--;
+	set_lacking(r, false);
 }
 
 /* Message @x cannot be sent, which fails its run with @status: an empty one takes its place. */
 void host_failed_hold(struct host_xfer *x, int status)
 {
 	struct goal_run *r = x->run;
-	u32 peer = r->core.sched->op[x->op].peer;
-	bool held = holds(r, peer); /* then its answer is still to come */
 
 	free(x->bounce);
 	x->bounce = NULL;
 	x->bytes = 0;
 	x->drain = true;
+	x->told = false;
 	x->state = HOST_XFER_HELD;
-	if (!r->failing)
-		core_cancel(&r->core, status, peer);
-	else if (!held)
-		tell(r, peer, false);
+	if (r->failing)
+		set_lacking(r, !tell_all(r) || r->lacking);
+	else
+		core_cancel(&r->core, status, r->core.sched->op[x->op].peer);
+}
+
+/* There is no memory for operation @op, which starts. True: it is taken care of. */
+bool host_failed_lost(struct goal_run *r, u32 op)
+{
+	struct goal_group *g = r->group;
+
+	if (!host_tells(g) || g->status)
+		return false;
+	r->lost = op;
+	core_cancel(&r->core, -ENOMEM, r->core.sched->op[op].peer);
+	return true;
 }
 
 /* @src knows that @r has failed: it gets what was held back from it. */
@@ -214,13 +249,21 @@ void host_failed_release(struct goal_run *r)
 		e->ncalls--;
 		host_xfer_end(e, x, -ECANCELED);
 	}
+	if (r->lost != GOAL_OP_NONE) {
+		u32 op = r->lost;
+
+		r->lost = GOAL_OP_NONE;
+		core_op_done(&r->core, op, -ECANCELED);
+	}
+	set_lacking(r, false);
 }
 
 /* Peer @src has said that its part of run @key has failed, and waits for an answer. */
 void host_failed_told(struct goal_run *r, u32 src)
 {
 	core_cancel(&r->core, -ECONNABORTED, src);
-	tell(r, src, true);
+	if (!tell(r, src, true))
+		host_group_fail(r->group, -ENOMEM, src);
 }
 
 static void hear(struct goal_group *g, const struct host_word *word)
@@ -244,10 +287,6 @@ static void hear(struct goal_group *g, const struct host_word *word)
 	if (word->answer)
 		return;
 	m = host_msg_get(e, 0);
-	if (!m) {
-		host_group_fail(g, -ENOMEM, word->src);
-		return;
-	}
 	m->kind = HOST_MSG_GONE;
 	m->peer = NULL;
 	m->src = word->src;
@@ -267,17 +306,32 @@ static u32 listen_to(struct goal_group *g, struct goal_run *r)
 	int rc;
 
 	r->holds++;
-	do {
+	/* A word takes memory, and so does its answer: without, it stays where it is. */
+	while (!host_xfer_reserve(e, 1) && !host_early_reserve(e)) {
 		host_unlock(e);
 		rc = g->remote->hear(g->remote_arg, g->word, &word, sizeof(word));
 		host_lock(e);
-		if (rc > 0) {
-			hear(g, &word);
-			n++;
-		}
-	} while (rc > 0);
+		if (rc <= 0)
+			break;
+		hear(g, &word);
+		n++;
+	}
 	let_go(r);
 	return n;
+}
+
+/* What failed for want of memory before. */
+static void try_again(struct goal_group *g)
+{
+	struct list *l;
+
+	list_for(l, &g->runs)
+	{
+		struct goal_run *r = list_entry(l, struct goal_run, group_link);
+
+		if (r->lacking)
+			take_over(r);
+	}
 }
 
 u32 host_failed_listen(struct goal_engine *e)
@@ -299,8 +353,11 @@ u32 host_failed_listen(struct goal_engine *e)
 	{
 		struct goal_group *g = list_entry(l, struct goal_group, link);
 
-		if (g->nremote && host_tells(g) && !list_empty(&g->runs))
-			n += listen_to(g, list_entry(g->runs.next, struct goal_run, group_link));
+		if (!g->nremote || !host_tells(g) || list_empty(&g->runs))
+			continue;
+		if (e->nfailing)
+			try_again(g);
+		n += listen_to(g, list_entry(g->runs.next, struct goal_run, group_link));
 	}
 	return n;
 }

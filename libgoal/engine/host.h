@@ -94,8 +94,10 @@ struct host_peer {
 	int fd;        /* of its segment, until the mailbox is mapped */
 	int pidfd;     /* -1: the kernel has none; then pid and since tell */
 	u32 pid;
-	bool self; /* it is this engine */
-	bool dead; /* its process is gone, or its engine is closed */
+	u32 unheard; /* shm->nunheard, as last seen */
+	bool mute;   /* it got no mailbox of ours: nothing will come from it */
+	bool self;   /* it is this engine */
+	bool dead;   /* its process is gone, or its engine is closed */
 };
 
 /* An arrived message that has no receive yet: the core's opaque msg. */
@@ -179,6 +181,7 @@ struct host_xfer {
 	u32 src, tag, instance;
 	bool cancelling;
 	bool drain;               /* the message is taken for the transport's sake alone */
+	bool told;                /* HELD: its peer is told */
 	struct goal_group *group; /* of what goes through the remote transport */
 	void *request;            /* that's */
 	void *bounce;             /* contiguous copy for it */
@@ -273,7 +276,7 @@ struct goal_group {
 	int64_t word;     /* base tag for word of failed runs */
 	int status;       /* of a group that has failed */
 	u32 status_peer;
-	bool left;                /* a peer has died or closed its engine */
+	bool left;                /* a peer has died, closed its engine, or cannot reach us */
 	struct host_peer *peer[]; /* by rank; NULL: remote */
 };
 
@@ -304,6 +307,8 @@ struct goal_run {
 	bool called;           /* on engine->over, or its callback runs */
 	bool refused;          /* never started: peers are told, nothing else */
 	bool failing;          /* counted in engine->nfailing */
+	bool lacking;          /* memory, to see to all of its remote operations */
+	u32 lost;              /* one of them that nothing stands for yet, or GOAL_OP_NONE */
 	bool ended;            /* the core is done with it; it waits for holds */
 	u32 holds;             /* words being said, and looks for words, which need the group */
 	u32 unsent;            /* the send that has failed it, or GOAL_OP_NONE */
@@ -368,6 +373,7 @@ int host_pools_init(struct goal_engine *e);
 void host_pools_free(struct goal_engine *e);
 struct host_msg *host_msg_get(struct goal_engine *e, u64 payload);
 void host_msg_put(struct goal_engine *e, struct host_msg *m);
+int host_early_reserve(struct goal_engine *e);
 struct host_early *host_early_get(struct goal_engine *e);
 void host_early_put(struct goal_engine *e, struct host_early *early);
 int host_xfer_reserve(struct goal_engine *e, u32 n); /* have at least @n free ones */
@@ -390,6 +396,7 @@ bool host_address_near(const struct goal_engine *e, const struct host_address *a
 int host_peer_get(struct goal_engine *e, const struct goal_address *a, struct host_peer **peer);
 int host_peer_attach(struct goal_engine *e, struct host_peer *p);
 int host_peer_claim(struct goal_engine *e, struct host_peer *p); /* our mailbox there */
+void host_peer_unheard(struct goal_engine *e, const struct host_peer *p);
 void host_peer_put(struct goal_engine *e, struct host_peer *p);
 bool host_peer_gone(struct host_peer *p);
 void host_run_check_peers(struct goal_run *r);
@@ -451,7 +458,9 @@ static inline bool host_tells(const struct goal_group *g)
 
 void host_failed(struct goal_run *r);
 void host_failed_release(struct goal_run *r);
+void host_failed_over(struct goal_run *r);
 void host_failed_hold(struct host_xfer *x, int status);
+bool host_failed_lost(struct goal_run *r, u32 op);
 void host_failed_told(struct goal_run *r, u32 src);
 void host_failed_said(struct goal_engine *e, struct host_xfer *x, int status);
 u32 host_failed_listen(struct goal_engine *e);

@@ -151,6 +151,14 @@ void host_msg_put(struct goal_engine *e, struct host_msg *m)
 	e->free_msg[m->large] = m;
 }
 
+/* Have what it takes to keep an empty message that comes too early. */
+int host_early_reserve(struct goal_engine *e)
+{
+	int rc = e->free_msg[false] ? 0 : grow_msgs(e, false);
+
+	return rc || e->free_early ? rc : grow_early(e);
+}
+
 struct host_early *host_early_get(struct goal_engine *e)
 {
 	struct host_early *early;
@@ -200,6 +208,7 @@ struct host_xfer *host_xfer_get(struct goal_engine *e, struct goal_run *r, u32 o
 	x->done = 0;
 	x->cancelling = false;
 	x->drain = false;
+	x->told = false;
 	if (r) {
 		const struct goal_op *o = &r->core.sched->op[op];
 

@@ -150,6 +150,7 @@ int host_peer_attach(struct goal_engine *e, struct host_peer *p)
 		goto close_fd;
 	}
 	madvise(map, sizeof(struct shm_header), MADV_DONTFORK);
+	madvise(map, sizeof(struct shm_header), MADV_DONTDUMP);
 	p->shm = map;
 	if (!take_geometry(p, (u64)st.st_size, e->attr.eager))
 		goto unmap;
@@ -206,6 +207,7 @@ int host_peer_claim(struct goal_engine *e, struct host_peer *p)
 		goto release;
 	}
 	madvise(map, bytes, MADV_DONTFORK);
+	madvise(map, bytes, MADV_DONTDUMP);
 	p->map = map;
 	p->map_bytes = bytes;
 	p->box = map;
@@ -223,6 +225,34 @@ int host_peer_claim(struct goal_engine *e, struct host_peer *p)
 release:
 	__atomic_store_n(&p->shm->state[i], SHM_FREE, __ATOMIC_RELEASE);
 	return rc;
+}
+
+/*
+ * @p waits for word of us, and a mailbox there is not to be had (none is free, or there is no memory
+ * or descriptor for one). It is said in our own segment, where @p looks when nothing comes.
+ */
+void host_peer_unheard(struct goal_engine *e, const struct host_peer *p)
+{
+	struct shm_header *h = e->shm;
+	u32 n = h->nunheard;
+
+	WRITE_ONCE(h->unheard[n % SHM_UNHEARD], p->cookie);
+	__atomic_store_n(&h->nunheard, n + 1, __ATOMIC_RELEASE);
+}
+
+/* Does @p say so of us? When too many are named, it is taken to. */
+static bool says_unheard(const struct goal_engine *e, struct host_peer *p)
+{
+	u32 n = __atomic_load_n(&p->shm->nunheard, __ATOMIC_ACQUIRE);
+	u32 news = n - p->unheard;
+
+	p->unheard = n;
+	if (news > SHM_UNHEARD)
+		return true;
+	for (; news; news--)
+		if (READ_ONCE(p->shm->unheard[(n - news) % SHM_UNHEARD]) == e->address.cookie)
+			return true;
+	return false;
 }
 
 /* Its process has ended, or its engine was closed. */
@@ -259,21 +289,15 @@ static bool needs(const struct goal_run *r, u32 rank)
 	return false;
 }
 
-/* Nothing will come from @p any more. Runs that wait for it end, others may still finish. */
-static void bury(struct goal_engine *e, struct host_peer *p)
+/*
+ * Nothing will come from @p any more: runs that wait for it end with @status, others may still
+ * finish; and its groups end with it, if @all.
+ */
+static void end_runs(struct goal_engine *e, struct host_peer *p, int status, bool all)
 {
-	bool clean = __atomic_load_n(&p->shm->closed, __ATOMIC_ACQUIRE);
 	struct list *l, *m, *next;
 	u32 i;
 
-	/* What it sent before it went counts, also in a mailbox that we have not seen yet. */
-	host_poll(e);
-	while (p->rx != HOST_NO_RX && !host_rx_empty(&e->rx[p->rx]))
-		if (!host_poll(e))
-			break;
-	p->dead = true;
-	p->room = 0;
-	host_xfers_drop(e, p);
 	list_for(l, &e->groups)
 	{
 		struct goal_group *g = list_entry(l, struct goal_group, link);
@@ -283,10 +307,9 @@ static void bury(struct goal_engine *e, struct host_peer *p)
 				break;
 		if (i == g->npeers)
 			continue;
-		/* After a clean end what it sent may be all that runs to come need of it. */
 		g->left = true;
-		if (!clean && !g->status) {
-			g->status = -ECONNRESET;
+		if (all && !g->status) {
+			g->status = status;
 			g->status_peer = i;
 		}
 		list_for_safe(m, next, &g->runs)
@@ -294,9 +317,25 @@ static void bury(struct goal_engine *e, struct host_peer *p)
 			struct goal_run *r = list_entry(m, struct goal_run, group_link);
 
 			if (needs(r, i))
-				host_run_fail(r, -ECONNRESET, i);
+				host_run_fail(r, status, i);
 		}
 	}
+}
+
+static void bury(struct goal_engine *e, struct host_peer *p)
+{
+	bool clean = __atomic_load_n(&p->shm->closed, __ATOMIC_ACQUIRE);
+
+	/* What it sent before it went counts, also in a mailbox that we have not seen yet. */
+	host_poll(e);
+	while (p->rx != HOST_NO_RX && !host_rx_empty(&e->rx[p->rx]))
+		if (!host_poll(e))
+			break;
+	p->dead = true;
+	p->room = 0;
+	host_xfers_drop(e, p);
+	/* After a clean end what it sent may be all that runs to come need of it. */
+	end_runs(e, p, -ECONNRESET, !clean);
 }
 
 /* @r has just been started, on a group that some peers have left: can it do without them? */
@@ -305,9 +344,12 @@ void host_run_check_peers(struct goal_run *r)
 	struct goal_group *g = r->group;
 	u32 i;
 
-	for (i = 0; i < g->npeers && !r->over; i++)
-		if (g->peer[i] && g->peer[i]->dead && needs(r, i))
-			host_run_fail(r, -ECONNRESET, i);
+	for (i = 0; i < g->npeers && !r->over; i++) {
+		const struct host_peer *p = g->peer[i];
+
+		if (p && (p->dead || p->mute) && needs(r, i))
+			host_run_fail(r, p->dead ? -ECONNRESET : -ENOBUFS, i);
+	}
 }
 
 static void unmap(struct host_peer *p, bool forked)
@@ -346,8 +388,14 @@ void host_peers_check(struct goal_engine *e)
 	{
 		struct host_peer *p = list_entry(l, struct host_peer, all);
 
-		if (!p->dead && !p->self && host_peer_gone(p))
+		if (p->dead || p->self)
+			continue;
+		if (host_peer_gone(p)) {
 			bury(e, p);
+		} else if (p->shm && says_unheard(e, p)) {
+			p->mute = true;
+			end_runs(e, p, -ENOBUFS, false);
+		}
 	}
 	host_endpoint_retire(e);
 	host_endpoint_reclaim(e);

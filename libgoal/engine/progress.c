@@ -310,7 +310,6 @@ static u32 take(struct goal_engine *e, struct host_rx *rx)
 			rx->lap = rx->head ? rx->lap + 1 : 1;
 	} while (n < TAKE_MOST && e->nover == over && has_next(rx));
 
-	__builtin_prefetch(rx->next); /* in a stream it is there already */
 	/* A producer that waits for room reads this line all the time: write it now and then. */
 	if (likely(!READ_ONCE(rx->box->waiting)) || rx->head - rx->published > mask / 4)
 		publish(rx);

@@ -15,8 +15,10 @@ int host_remote(struct goal_run *r, u32 op, u64 bytes, bool send)
 	struct host_xfer *x;
 
 	x = host_xfer_get(e, r, op, send ? HOST_XFER_ISEND : HOST_XFER_IRECV);
-	if (!x)
+	if (!x && !host_failed_lost(r, op))
 		return -ENOMEM;
+	if (!x)
+		return send ? CORE_PENDING : CORE_BUSY;
 	x->group = r->group;
 	x->bytes = bytes;
 	list_append(&e->remote_posts, &x->link);

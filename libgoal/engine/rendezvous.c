@@ -26,8 +26,10 @@ int host_receive(struct goal_run *r, u32 op, struct host_peer *p, struct shm_id 
 	}
 	if (!p->box) {
 		rc = host_peer_claim(e, p);
-		if (rc)
+		if (rc) {
+			host_refuse(e, p, sender);
 			return rc;
+		}
 	}
 	/* Single copy will hook in here: when it works, fetch the bytes, and refuse the offer. */
 	x = host_xfer_get(e, r, op, HOST_XFER_CTS);
@@ -52,12 +54,16 @@ int host_refuse(struct goal_engine *e, struct host_peer *p, struct shm_id sender
 		return CORE_DONE;
 	if (!p->box) {
 		rc = host_peer_claim(e, p);
-		if (rc)
+		if (rc) {
+			host_peer_unheard(e, p);
 			return rc;
+		}
 	}
 	x = host_xfer_get(e, NULL, 0, HOST_XFER_REFUSE);
-	if (!x)
+	if (!x) {
+		host_peer_unheard(e, p);
 		return -ENOMEM;
+	}
 	x->peer = p;
 	x->remote = sender;
 	x->nonce = 0;

@@ -77,6 +77,8 @@ static void enroll(struct goal_group *g, struct goal_run *r, u64 key)
 	r->key = key;
 	r->called = false;
 	r->failing = false;
+	r->lacking = false;
+	r->lost = GOAL_OP_NONE;
 	r->ended = false;
 	__atomic_store_n(&r->over, 0, __ATOMIC_RELAXED);
 
@@ -231,7 +233,7 @@ void host_run_done(struct goal_run *r)
 		e->failed[i].key = r->key;
 	}
 	if (unlikely(r->failing))
-		e->nfailing--;
+		host_failed_over(r);
 	if (r->done || r->given_up) {
 		r->called = true;
 		r->next = NULL;

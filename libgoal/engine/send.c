@@ -234,8 +234,10 @@ void host_send_gone(struct goal_run *r, u32 op, struct host_peer *p)
 	struct shm_slot *s;
 	struct host_xfer *x;
 
-	if (!p->box && host_peer_claim(e, p))
-		return; /* no mailbox to be had there: nothing can reach it */
+	if (!p->box && host_peer_claim(e, p)) {
+		host_peer_unheard(e, p);
+		return;
+	}
 	s = box_control(p);
 	if (s) {
 		box_name(s, SHM_GONE, 0, r->nonce, r->key, r->group->rank, o->tag, o->instance);
@@ -243,8 +245,10 @@ void host_send_gone(struct goal_run *r, u32 op, struct host_peer *p)
 		return;
 	}
 	x = host_xfer_get(e, NULL, op, HOST_XFER_GONE);
-	if (!x)
+	if (!x) {
+		host_peer_unheard(e, p);
 		return;
+	}
 	x->peer = p;
 	x->nonce = r->nonce;
 	x->key = r->key;

@@ -23,9 +23,10 @@
 #include "env.h"
 
 #define SHM_MAGIC   0x6c616f672d707365ull /* "esp-goal" */
-#define SHM_VERSION 1
+#define SHM_VERSION 2
 #define SHM_BOXES   4096
 #define SHM_LINE    64
+#define SHM_UNHEARD 16
 
 /* shm_header.state: the life of a mailbox. */
 enum shm_state {
@@ -57,6 +58,10 @@ struct shm_header {
 	u32 sleeping;                                /* the owner sleeps, or is about to */
 	u32 wake;                                    /* its futex: counts wake-ups */
 	u32 closed;                                  /* the owner takes nothing any more */
+
+	/* Endpoints that wait for word of the owner, which got no mailbox there: the last ones. */
+	u32 nunheard;
+	u64 unheard[SHM_UNHEARD]; /* their cookies, by count */
 
 	u32 state[SHM_BOXES] __attribute__((aligned(SHM_LINE))); /* enum shm_state */
 };

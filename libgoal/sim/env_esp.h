@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the protocol half of the core asks of the simulated home; esp.h includes it at its end. The
- * declarations say no more than esp.h does; where each lives: locks in interleave.c, memory
- * in memory.c, look-ups in table.c, frames in frame.c, payload in payload.c.
+ * What the protocol half of the core asks of a home in a process; esp.h includes it at its end. The
+ * declarations say no more than esp.h does. In the simulator they live thus: locks in
+ * interleave.c, memory in memory.c, look-ups in table.c, frames in frame.c, payload in payload.c.
+ * The home of the protocol's unit tests (test/unit/esp_home) has its own behind the same ones.
  */
 #ifndef SIM_ENV_ESP_H
 #define SIM_ENV_ESP_H
 
-void sim_flow_lock(struct esp_flow *f);
-void sim_flow_unlock(struct esp_flow *f);
-void sim_node_lock(struct esp_node *n);
-void sim_node_unlock(struct esp_node *n);
-
-static inline void env_flow_lock(struct esp_flow *f)
-{
-	sim_flow_lock(f);
-}
-
-static inline void env_flow_unlock(struct esp_flow *f)
-{
-	sim_flow_unlock(f);
-}
-
-static inline void env_node_lock(struct esp_node *n)
-{
-	sim_node_lock(n);
-}
-
-static inline void env_node_unlock(struct esp_node *n)
-{
-	sim_node_unlock(n);
-}
+void env_flow_lock(struct esp_flow *f);
+void env_flow_unlock(struct esp_flow *f);
+void env_node_lock(struct esp_node *n);
+void env_node_unlock(struct esp_node *n);
 
 u64 env_random(struct esp_node *n);
 u32 env_crc32c(u32 crc, const void *data, u32 len);

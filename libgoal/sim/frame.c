@@ -83,7 +83,7 @@ struct esp_out *env_out_get(struct esp_rail *er)
 	if (sim_denied(s) ||
 	    (s->c.tx_queue && !s->ending && r->tx_free > s->now * 1000 &&
 	     r->tx_free - s->now * 1000 >
-		     (u64)s->c.tx_queue * s->ps_byte * (er->mtu + SIM_ETH + SIM_ETH_WIRE)))
+		     s->c.tx_queue * s->ps_kib * (er->mtu + SIM_ETH + SIM_ETH_WIRE) >> 10))
 		return NULL;
 	return &sim_frame_get(s)->out;
 }

@@ -275,8 +275,8 @@ struct sim {
 	struct sim_node *node;
 	struct sim_ep *ep;
 	u32 neps;
-	u32 ps_byte; /* of a link */
-	u32 ps_uplink;
+	u64 ps_kib; /* of a link: picoseconds for 1024 bytes */
+	u64 ps_kib_up;
 	u64 *up_free, *down_free; /* ps: by rail and leaf */
 	u32 leaves;
 	struct sim_frame *frames_free, *frames_all;

@@ -47,7 +47,7 @@ u64 sim_entry(struct sim *s)
 	return now;
 }
 
-void sim_flow_lock(struct esp_flow *ef)
+void env_flow_lock(struct esp_flow *ef)
 {
 	struct sim_flow *f = sim_flow_of(ef);
 	struct sim *s = f->s;
@@ -61,17 +61,17 @@ void sim_flow_lock(struct esp_flow *ef)
 	}
 }
 
-void sim_flow_unlock(struct esp_flow *f)
+void env_flow_unlock(struct esp_flow *f)
 {
 	sim_unlock(sim_flow_of(f)->s, f);
 }
 
-void sim_node_lock(struct esp_node *n)
+void env_node_lock(struct esp_node *n)
 {
 	sim_lock(sim_node_of(n)->s, n);
 }
 
-void sim_node_unlock(struct esp_node *n)
+void env_node_unlock(struct esp_node *n)
 {
 	sim_unlock(sim_node_of(n)->s, n);
 }

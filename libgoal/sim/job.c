@@ -190,8 +190,3 @@ void sim_job_free(struct sim_job *j)
 	free(j->pieces);
 	free(j);
 }
-
-bool sim_job_over(const struct sim_job *job)
-{
-	return !job->left;
-}

@@ -37,12 +37,12 @@ static u64 travel(struct sim *s)
 }
 
 /* Put it on a link that is free at *@free: when it is through, or 0: no room in the buffer. */
-static u64 transmit(struct sim *s, u64 *free, u32 ps_byte, u32 bytes, u64 buffer)
+static u64 transmit(struct sim *s, u64 *free, u64 ps_kib, u32 bytes, u64 buffer)
 {
 	u64 now = s->now * 1000, waits = *free > now ? *free - now : 0;
 
 	if (buffer) {
-		u64 queued = waits / ps_byte + bytes;
+		u64 queued = (waits << 10) / ps_kib + bytes;
 
 		if (queued > buffer) {
 			s->t.lost_buffer++;
@@ -51,7 +51,7 @@ static u64 transmit(struct sim *s, u64 *free, u32 ps_byte, u32 bytes, u64 buffer
 		if (queued > s->t.port_max)
 			s->t.port_max = queued;
 	}
-	*free = now + waits + (u64)ps_byte * bytes;
+	*free = now + waits + (ps_kib * bytes >> 10);
 	return (*free + 999) / 1000;
 }
 
@@ -77,7 +77,7 @@ void sim_net_send(struct sim_frame *fr)
 	}
 	if (unlikely(s->c.pcap != NULL))
 		sim_pcap(s, fr);
-	at = transmit(s, &r->tx_free, s->ps_byte, bytes, 0) + travel(s);
+	at = transmit(s, &r->tx_free, s->ps_kib, bytes, 0) + travel(s);
 	sim_at(s, at, s->c.leaf ? SIM_EV_HOP : SIM_EV_FRAME, fr);
 }
 
@@ -89,15 +89,15 @@ void sim_net_hop(struct sim_frame *fr)
 	u64 at;
 
 	if (from == to || fr->hop == 2) {
-		at = transmit(s, &s->node[fr->dst].rail[fr->rail].port_free, s->ps_byte, bytes,
+		at = transmit(s, &s->node[fr->dst].rail[fr->rail].port_free, s->ps_kib, bytes,
 			      s->c.buffer);
 		fr->hop = 3;
 	} else if (fr->hop == 0) {
-		at = transmit(s, &s->up_free[fr->rail * s->leaves + from], s->ps_uplink, bytes,
+		at = transmit(s, &s->up_free[fr->rail * s->leaves + from], s->ps_kib_up, bytes,
 			      s->c.buffer);
 		fr->hop = 1;
 	} else {
-		at = transmit(s, &s->down_free[fr->rail * s->leaves + to], s->ps_uplink, bytes,
+		at = transmit(s, &s->down_free[fr->rail * s->leaves + to], s->ps_kib_up, bytes,
 			      s->c.buffer);
 		fr->hop = 2;
 	}

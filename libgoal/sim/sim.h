@@ -28,7 +28,7 @@ struct esp_params;
 /* What the adversary does. Chances are of SIM_CHANCE_ONE, per frame unless said otherwise. */
 struct sim_adversary {
 	uint32_t drop, twice, late, corrupt, mangle;
-	uint64_t late_max;         /* ns that a late one, or a second copy, stays behind */
+	uint64_t late_max;         /* ns that a late one, or most second copies, stay behind */
 	uint64_t forge_every;      /* ns between forged frames, on average; 0: none */
 	uint64_t flood_every;      /* ns between floods of hellos; 0: none */
 	uint32_t slow;             /* moves answered late, per move */
@@ -133,7 +133,6 @@ struct sim_plan {
 
 /* -EFAULT: a buffer is too small; else what sim_reference() says. */
 int sim_job(struct sim_group *g, const struct sim_plan *plan, struct sim_job **job);
-bool sim_job_over(const struct sim_job *job);
 /* Let time pass until every job is over, @ns have passed, or @frames were sent (0: any). */
 void sim_run(struct sim *s, uint64_t ns, uint64_t frames);
 /* True: nothing is left to be done. */
@@ -155,7 +154,6 @@ struct sim_stats {
 void sim_stats(const struct sim *s, struct sim_stats *t);
 /* The core's counters, by enum esp_count, summed over all nodes. */
 uint64_t sim_counter(const struct sim *s, uint32_t c);
-uint32_t sim_counters(void);
 const char *sim_counter_name(uint32_t c);
 /* A number that tells one course of events from another. */
 uint64_t sim_digest(const struct sim *s);

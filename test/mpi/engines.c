@@ -99,7 +99,7 @@ static void world(void)
 /* A ring, as a grid and as a graph. */
 static void neighbors(void)
 {
-	int dims = check_size, periods = 1;
+	int dims = check_size, periods = 1, weight = 1;
 	int from = (check_rank + check_size - 1) % check_size, to = (check_rank + 1) % check_size;
 	int out[2] = { check_rank, -check_rank }, in[2] = { -1, -1 };
 	static char big[2][2 << 16];
@@ -122,8 +122,8 @@ static void neighbors(void)
 	in_all_forms(&c, false, "large ring");
 	MPI_OK(MPI_Comm_free(&comm));
 
-	MPI_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, MPI_UNWEIGHTED, 1, &to,
-					      MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+	MPI_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, &weight, 1, &to, &weight,
+					      MPI_INFO_NULL, 0, &comm));
 	/* On graphs, these two go apart until another collective was called (coll_goal(7)). */
 	MPI_OK(MPI_Barrier(comm));
 	c = (struct call){ .coll = NEIGHBOR_ALLGATHER,

@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 
 	threads = argc > 1 && !strcmp(argv[argc - 1], "threads");
 	check_init(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
-	iterations = argc > 1 ? atoi(argv[1]) : 100;
+	iterations = argc > 1 ? atoi(argv[1]) : 50;
 	if (check_size < 2 || check_size > MOST)
 		check_skip("2 to 64 ranks");
 	MPI_OK(MPI_Comm_split(MPI_COMM_WORLD, check_rank % 2, check_rank, &half));

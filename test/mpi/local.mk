@@ -153,6 +153,10 @@ mpi_programs += %D%/test_loop
 mpi_programs += %D%/threads
 %C%_threads_CPPFLAGS = $(mpi_cppflags)
 %C%_threads_LDADD = $(mpi_check_libs)
+
+# The component, and the programs alone: for a build with sanitizers (test/check).
+mpi-programs: $(component_LTLIBRARIES) $(noinst_DATA) test/mpi/libmpicheck.la $(mpi_programs)
+.PHONY: mpi-programs
 endif
 
 check_PROGRAMS += $(mpi_programs)

@@ -188,6 +188,8 @@ static void trouble(struct maker *m)
 	case SCENARIO_SINGLE:
 		if (one_in(m, 2))
 			losses(m);
+		if (a->drop > 6554) /* each loss costs all others of the node a timeout */
+			a->drop = 6554;
 		for (i = 0; i < ESP_POOLS; i++)
 			c->pool[i] = 1;
 		c->rooms = 1;

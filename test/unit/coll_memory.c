@@ -13,34 +13,7 @@
 
 #include <goal/collectives.h>
 
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static long fail_in = -1; /* allocations until one fails; negative: never */
-
-static bool fails(void)
-{
-	return fail_in >= 0 && fail_in-- == 0;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-	return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-	return fails() ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-	return fails() ? NULL : __real_realloc(p, bytes);
-}
+#include "no_memory.h"
 
 #define RANKS 70 /* graphs and lists grow a few times */
 

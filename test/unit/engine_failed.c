@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "engine_wire.h"
+#include "libgoal/engine/host.h"
 
 enum {
 	RANKS = 4,
@@ -24,10 +25,12 @@ enum fault {
 	CANCEL, /* a rank gives up after some progress */
 	REFUSE, /* a rank has no buffers to start with */
 	REDUCE, /* a rank's callback fails */
+	MEMORY, /* a rank has few transfers, and for some time no memory for more */
 	FAULTS
 };
 
-static const int status_of[FAULTS] = { -ENOBUFS, -ENOBUFS, -EMSGSIZE, -ECANCELED, -EFAULT, -EDOM };
+static const int status_of[FAULTS] = { -ENOBUFS, -ENOBUFS, -EMSGSIZE, -ECANCELED,
+				       -EFAULT,  -EDOM,    -ENOMEM };
 
 struct rank {
 	struct goal_loaded *loaded;
@@ -43,6 +46,38 @@ struct world {
 	struct rank rank[RANKS];
 	uint32_t starts;
 };
+
+void *__real_calloc(size_t n, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+
+static bool no_memory;
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+	return no_memory ? NULL : __real_calloc(n, bytes);
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+	return no_memory ? NULL : __real_realloc(p, bytes);
+}
+
+/* Leave @left transfers to @e, or give it back the rest. */
+static void shortage(struct goal_engine *e, bool on, uint32_t left)
+{
+	static struct host_xfer *all[2048];
+	static uint32_t n;
+
+	no_memory = on;
+	while (!on && n)
+		host_xfer_put(e, all[--n]);
+	while (on && e->nfree_xfers > left) {
+		assert_true(n < 2048);
+		all[n++] = host_xfer_get(e, NULL, 0, HOST_XFER_OFFERED);
+	}
+}
 
 static int build(const struct goal_comm *c, uint32_t coll, struct goal_graph **g)
 {
@@ -234,8 +269,11 @@ static void learn(struct world *w)
 	wire.n = 0;
 }
 
-/* @fault strikes at place @n: did it? Rank @late starts when the others have come to a halt. */
-static bool attempt(struct world *w, uint32_t fault, uint32_t n, uint32_t late)
+/*
+ * @fault strikes at place @n. Rank @late starts when the others have come to a halt. Is there
+ * another place? *@struck counts the attempts that failed.
+ */
+static bool attempt(struct world *w, uint32_t fault, uint32_t n, uint32_t late, uint32_t *struck)
 {
 	uint32_t i, k, failed;
 
@@ -245,11 +283,14 @@ static bool attempt(struct world *w, uint32_t fault, uint32_t n, uint32_t late)
 	w->starts++;
 	for (i = 0; i < RANKS; i++)
 		w->rank[i].reduce_fails = fault == REDUCE && i == n % RANKS;
+	if (fault == MEMORY)
+		shortage(w->p.engine[n % RANKS], true, n / RANKS);
 	for (i = 0; i < RANKS; i++)
 		if (i != late)
 			start_rank(w, i, fault == REFUSE && i == n);
 	for (k = 0; k < 50; k++)
 		progress(w);
+	shortage(w->p.engine[n % RANKS], false, 0);
 	if (late < RANKS)
 		start_rank(w, late, fault == REFUSE && late == n);
 	if (fault == CANCEL) {
@@ -264,9 +305,10 @@ static bool attempt(struct world *w, uint32_t fault, uint32_t n, uint32_t late)
 	failed = take_outcomes(w, status_of[fault]);
 	assert_int_equal(wire.active, 0);
 	wire.n = 0;
+	*struck += failed != 0;
 	if (fault <= LONG)
 		return !(wire.nth_isend | wire.nth_irecv | wire.nth_short);
-	return failed && n < 4 * RANKS;
+	return n < 5 * RANKS;
 }
 
 static void every_place(uint32_t per_node, uint32_t fault)
@@ -278,16 +320,14 @@ static void every_place(uint32_t per_node, uint32_t fault)
 	for (coll = 0; coll < COLLS; coll++) {
 		load_world(&w, coll);
 		learn(&w);
-		for (n = 0; attempt(&w, fault, n, n % (RANKS + 1)); n++) {
-			struck++;
+		for (n = 0; attempt(&w, fault, n, n % (RANKS + 1), &struck); n++)
 			good_run(&w);
-		}
 		wire.nth_isend = wire.nth_irecv = wire.nth_short = 0;
 		good_run(&w);
 		for (i = 0; i < RANKS; i++)
 			assert_int_equal(goal_unload(w.rank[i].loaded), 0);
 	}
-	assert_true(struck > COLLS / 2);
+	assert_true(struck > 2 * COLLS);
 	pair_free(&w.p);
 }
 
@@ -332,6 +372,13 @@ static void failed__reductions(void **state)
 	(void)state;
 	every_place(1, REDUCE);
 	every_place(2, REDUCE);
+}
+
+static void failed__no_memory(void **state)
+{
+	(void)state;
+	every_place(1, MEMORY);
+	every_place(2, MEMORY);
 }
 
 /* A peer that is owed nothing does not hear of it, and ends well. */
@@ -397,6 +444,7 @@ int main(void)
 		cmocka_unit_test(failed__cancelled_runs),
 		cmocka_unit_test(failed__refused_starts),
 		cmocka_unit_test(failed__reductions),
+		cmocka_unit_test(failed__no_memory),
 		cmocka_unit_test(failed__who_is_owed_nothing_ends_well),
 		cmocka_unit_test(failed__forged_words),
 	};

@@ -8,48 +8,22 @@
 
 #include "engine_fork.h"
 #include "engine_pair.h"
+#include "no_memory.h"
 
 #include "core.h"
 #include "host.h"
 
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
 int __real_open(const char *path, int flags, ...);
 int __real_fallocate(int fd, int mode, off_t at, off_t bytes);
 ssize_t __real_getrandom(void *to, size_t bytes, unsigned int flags);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_fallocate(int fd, int mode, off_t at, off_t bytes);
 ssize_t __wrap_getrandom(void *to, size_t bytes, unsigned int flags);
 
-static long memory_in = -1; /* allocations until one fails; negative: never */
-static bool no_memory;      /* from now on */
 static bool no_random;
 static int open_error;
 static int fallocate_error; /* of the next one */
-
-static bool fails(void)
-{
-	return no_memory || (memory_in >= 0 && memory_in-- == 0);
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-	return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-	return fails() ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-	return fails() ? NULL : __real_realloc(p, bytes);
-}
+static bool no_fallocate;   /* of any, for the same reason */
 
 /* The engine creates no files by it: there is no mode. */
 int __wrap_open(const char *path, int flags, ...)
@@ -65,7 +39,8 @@ int __wrap_fallocate(int fd, int mode, off_t at, off_t bytes)
 	if (!fallocate_error)
 		return __real_fallocate(fd, mode, at, bytes);
 	errno = fallocate_error;
-	fallocate_error = 0;
+	if (!no_fallocate)
+		fallocate_error = 0;
 	return -1;
 }
 
@@ -187,6 +162,49 @@ static void send__no_pages_for_a_mailbox(void **state)
 	pair_free(&p);
 }
 
+/*
+ * Rank 1 gets no mailbox at rank 0 and cannot answer what that offers: rank 0 must not wait for it,
+ * neither now nor in runs to come, whoever begins.
+ */
+static void receive__no_mailbox_at_the_sender(void **state)
+{
+	uint8_t *from = calloc(1, 50000), *to = calloc(1, 50000);
+	struct goal_run *run[2];
+	struct goal_loaded *l[2];
+	struct pair_bufs b;
+	struct pair p;
+	uint32_t i, first;
+
+	(void)state;
+	for (first = 0; first < 2; first++) {
+		assert_non_null(from);
+		assert_non_null(to);
+		pair_create(&p, 2, NULL);
+		pair_bind(&b, from, 50000, to, 50000);
+		for (i = 0; i < 2; i++)
+			l[i] = pair_load(&p, i, pair_one_way(i, 50000, 50000));
+		if (first)
+			run[1] = pair_start(&p, 1, l[1], 0, &b);
+		run[0] = pair_start(&p, 0, l[0], 0, &b);
+		no_pages(&p, true);
+		no_fallocate = true;
+		if (!first)
+			run[1] = pair_start(&p, 1, l[1], 0, &b);
+		assert_int_equal(pair_end(&p, run[1]), -ENOSPC);
+		no_fallocate = false;
+		no_pages(&p, false);
+		assert_int_equal(pair_wait(&p, run[0]), -ENOBUFS);
+		assert_int_equal(goal_run_peer(run[0]), 1);
+		goal_run_free(run[0]);
+		assert_int_equal(pair_end(&p, pair_start(&p, 0, l[0], 1, &b)), -ENOBUFS);
+		for (i = 0; i < 2; i++)
+			assert_int_equal(goal_unload(l[i]), 0);
+		pair_free(&p);
+	}
+	free(from);
+	free(to);
+}
+
 /* Rank 1 cannot even begin: it says so, and nobody has the group or waits for it. */
 static void one_cannot_begin(struct fork_rank *r)
 {
@@ -198,13 +216,13 @@ static void one_cannot_begin(struct fork_rank *r)
 		int expect = what < 2 ? -ENOMEM : -EIO;
 
 		if (r->rank == 1 && what < 2)
-			memory_in = what;
+			fail_in = what;
 		no_random = r->rank == 1 && what == 2;
 		memset(&error, 0, sizeof(error));
 		FORK_CHECK(goal_group_bootstrap(r->engine, r->rank, r->n, fork_allgather, r,
 						&r->group, &error) == expect);
 		no_random = false;
-		FORK_CHECK(memory_in == -1);
+		FORK_CHECK(fail_in == -1);
 		FORK_CHECK(error.code == expect && strlen(error.text) > 10);
 		FORK_CHECK(r->rank == 1 || error.where == 1);
 	}
@@ -259,6 +277,7 @@ int main(void)
 		cmocka_unit_test(group_create__cannot_open_a_peer),
 		cmocka_unit_test(send__no_memory),
 		cmocka_unit_test(send__no_pages_for_a_mailbox),
+		cmocka_unit_test(receive__no_mailbox_at_the_sender),
 		cmocka_unit_test(bootstrap__one_cannot_begin),
 		cmocka_unit_test(bootstrap__one_of_many_cannot_begin),
 	};

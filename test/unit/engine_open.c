@@ -101,6 +101,36 @@ static void open__within_the_file_size_limit(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+/* What is shared is large and mostly holes: no core dump fills them, and no child gets them. */
+static void open__segments_stay_out_of_core_dumps(void **state)
+{
+	char line[512];
+	uint32_t all = 0, kept = 0;
+	bool ours = false;
+	struct pair p;
+	FILE *f;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	pair_check_exchange(&p, 8, 0); /* each has a mailbox at the other */
+	f = fopen("/proc/self/smaps", "re");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long from, to;
+
+		if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+			ours = strstr(line, "memfd:goal") != NULL;
+		if (!ours || strncmp(line, "VmFlags:", 8) != 0)
+			continue;
+		all++;
+		kept += strstr(line, " dd") && strstr(line, " dc");
+	}
+	fclose(f);
+	assert_true(all >= 6); /* segments, headers and mailboxes of two */
+	assert_int_equal(kept, all);
+	pair_free(&p);
+}
+
 static void close__leaves_nothing(void **state)
 {
 	uint32_t files = open_files(), maps = mappings(), i;
@@ -259,6 +289,23 @@ static void load__refuses_bad_schedules(void **state)
 	pair_free(&p);
 }
 
+/* Where the kernel has no pidfd, this is how a dead peer is told that nobody has waited for. */
+static void fork__a_zombie_is_gone(void **state)
+{
+	siginfo_t info;
+	pid_t pid;
+
+	(void)state;
+	assert_true(host_process_since((uint32_t)getpid()) != 0);
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	assert_true(pid > 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_true(host_process_since((uint32_t)pid) == 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* Another thread of the parent's is in the engine at the fork: the child must not wait for it. */
 static void fork__with_the_lock_held(void **state)
 {
@@ -297,12 +344,14 @@ int main(void)
 		cmocka_unit_test(open__attributes_out_of_range),
 		cmocka_unit_test(open__without_descriptors),
 		cmocka_unit_test(open__within_the_file_size_limit),
+		cmocka_unit_test(open__segments_stay_out_of_core_dumps),
 		cmocka_unit_test(close__leaves_nothing),
 		cmocka_unit_test(close__busy_while_something_is_there),
 		cmocka_unit_test(close__message_in_an_unseen_mailbox),
 		cmocka_unit_test(group_create__what_is_refused),
 		cmocka_unit_test(reach__closed_endpoint),
 		cmocka_unit_test(load__refuses_bad_schedules),
+		cmocka_unit_test(fork__a_zombie_is_gone),
 		cmocka_unit_test(fork__with_the_lock_held),
 	};
 

@@ -82,7 +82,7 @@ static inline int wire_post(struct wire_request *mine, void **request)
 }
 
 static inline int wire_isend(void *arg, uint32_t peer, int64_t base, uint32_t tag, const void *buf,
-		      uint64_t bytes, void **request)
+			     uint64_t bytes, void **request)
 {
 	struct wire_request r = { .send = true,
 				  .from = ((struct wire_end *)arg)->rank,
@@ -98,7 +98,7 @@ static inline int wire_isend(void *arg, uint32_t peer, int64_t base, uint32_t ta
 }
 
 static inline int wire_irecv(void *arg, uint32_t peer, int64_t base, uint32_t tag, void *buf,
-		      uint64_t bytes, void **request)
+			     uint64_t bytes, void **request)
 {
 	struct wire_request r = { .from = peer,
 				  .to = ((struct wire_end *)arg)->rank,
@@ -177,7 +177,7 @@ static const struct goal_remote_ops wire_tell_ops = { .isend = wire_isend,
 
 /* @n engines; @addresses: those that can share memory do. */
 static inline void wire_create(struct pair *p, uint32_t n, const struct goal_engine_attr *attr,
-			bool addresses)
+			       bool addresses)
 {
 	uint32_t i;
 

@@ -285,15 +285,15 @@ static void anew(struct home_node *hn, struct home_flow *f)
 	struct esp_todo t;
 
 	f->refs++;
-	env_lock(&f->f);
+	env_flow_lock(&f->f);
 	if (f->f.state == ESP_FLOW_UP) {
 		esp_todo_init(&t, &hn->n, home.now);
 		esp_flow_reset(&f->f, &t);
-		env_unlock(&f->f);
+		env_flow_unlock(&f->f);
 		esp_todo_run(&f->f, &t);
 		esp_timer(&f->f, home.now);
 	} else {
-		env_unlock(&f->f);
+		env_flow_unlock(&f->f);
 	}
 	env_flow_put(&f->f);
 }

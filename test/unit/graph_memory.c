@@ -18,34 +18,7 @@
 
 #include <goal/graph.h>
 
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static long fail_in = -1; /* allocations until one fails; negative: never */
-
-static bool fails(void)
-{
-	return fail_in >= 0 && fail_in-- == 0;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-	return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-	return fails() ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-	return fails() ? NULL : __real_realloc(p, bytes);
-}
+#include "no_memory.h"
 
 /* Run @what with its n-th allocation failing, n = 0, 1, ... until it succeeds. */
 static void for_every_allocation(int (*what)(void *arg), void *arg, long at_least)

@@ -37,12 +37,13 @@ home_sources = \
 	%D%/home/world.h
 
 # And the protocol, in another one, for the tests of the protocol (esp_*).
+# The declarations of what it asks of a home are the simulator's (env_esp.h).
 esp_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%/esp_home -I$(top_srcdir) \
+	-I$(top_srcdir)/libgoal/sim \
 	-I$(top_srcdir)/espgoal-kmod/uapi -I$(top_srcdir)/espgoal-kmod/core $(CMOCKA_CFLAGS)
 esp_libs = %D%/libesp_asan.la $(CMOCKA_LIBS)
 esp_home_sources = \
 	%D%/esp_home/env.h \
-	%D%/esp_home/env_esp.h \
 	%D%/esp_home/env_run.h \
 	%D%/esp_home/home.c \
 	%D%/esp_home/home.h \
@@ -201,6 +202,7 @@ unit_tests += %D%/engine_failed
 %C%_engine_failed_CPPFLAGS = $(unit_cppflags)
 %C%_engine_failed_CFLAGS = $(unit_cflags)
 %C%_engine_failed_LDADD = $(unit_libs)
+%C%_engine_failed_LDFLAGS = -Wl,--wrap=calloc,--wrap=realloc
 
 unit_tests += %D%/engine_hostile
 %C%_engine_hostile_CPPFLAGS = $(unit_cppflags)
@@ -333,4 +335,5 @@ EXTRA_DIST += \
 	%D%/engine_fork.h \
 	%D%/engine_pair.h \
 	%D%/engine_wire.h \
-	%D%/local.mk
+	%D%/local.mk \
+	%D%/no_memory.h

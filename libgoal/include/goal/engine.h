@@ -10,8 +10,10 @@
  * How runs fail. The outcome of a run is 0 or the first error: -EMSGSIZE: a message was longer
  * than its receive; -ECONNRESET: a peer has died (its groups have failed then), or it closed
  * its engine and what it had sent was not enough; -ECONNABORTED: a peer's part of the run has
- * failed, and it will not send what this one waits for; -ECANCELED: goal_run_cancel(); -EPROTO: a
- * peer writes nonsense; -ENOMEM; what a callback or the remote transport answered.
+ * failed, and it will not send what this one waits for; -ENOBUFS: a peer of this node could not
+ * answer, for want of a mailbox of ours (memory, or descriptors), and no run that needs it will
+ * do any more; -ECANCELED: goal_run_cancel(); -EPROTO: a peer writes nonsense; -ENOMEM, -ENOSPC
+ * and the like: the same want here; what a callback or the remote transport answered.
  * goal_run_peer() names the peer.
  *
  * Who hears of it. A failed run, also one that goal_start() refuses, tells the peers that wait for
@@ -98,7 +100,8 @@ struct goal_engine_stats {
 GOAL_API int goal_engine_open(const struct goal_engine_attr *attr, struct goal_engine **engine,
 			      struct goal_error *error);
 /*
- * Close it. Groups and loaded schedules must be gone (-EBUSY). What was sent lies in its
+ * Close it. Groups and loaded schedules must be gone (-EBUSY; its own thread has ended all the
+ * same). What was sent lies in its
  * receivers' memory and still counts. Waits, at most 10 s, until what found no room there, word of
  * failed runs, is sent or its receivers are gone.
  */
@@ -254,7 +257,8 @@ struct goal_run_attr {
  * same op_id and start. 0 and *@run, or -EINVAL (peers of the schedule do not fit the group, or
  * a missing callback or remote transport, or remote peers and an order of messages that may differ
  * from that of their creation, see goal_send()), -EFAULT (a buffer is too small), -ENOMEM, or the
- * error the group has failed with. Nothing has started then. The caller ends the
+ * error the group has failed with. Nothing has started then, but (-EINVAL apart) its peers are told,
+ * and the name of the run is used up. The caller ends the
  * run with goal_run_free(), also from its done callback.
  */
 GOAL_API int goal_start(struct goal_group *group, struct goal_loaded *loaded,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A simulated network: nodes, links and switches in one process, on virtual time, with the very
- * protocol and interpreter that a kernel runs, and an adversary that loses, repeats, delays and
- * corrupts frames. For trying schedules at sizes and on networks that one does not have.
+ * protocol and interpreter sources that are written for a kernel, and an adversary that loses,
+ * repeats, delays and corrupts frames. For trying schedules at sizes and on networks that one does not have.
  *
  *	goal_sim_attr_init(), goal_sim_create()	a network
  *	goal_sim_add()		a job on it: one schedule per rank, run once or several times
@@ -44,7 +44,7 @@ struct goal_sim_attr {
 	double twice;
 	double late;
 	double corrupt;
-	uint64_t late_max; /* a late one, or a second copy, stays behind by at most so much */
+	uint64_t late_max; /* ns a late one stays behind at most; and a second copy, mostly */
 	FILE *pcap;        /* every frame sent is written there; NULL: none */
 };
 

@@ -51,16 +51,37 @@ static struct home_run *run_of(struct core_run *r)
 	return (struct home_run *)r;
 }
 
-void env_lock(const void *what)
+/* Locks only check that never two are held. */
+static void lock(const void *what)
 {
 	assert(!home.locked);
 	home.locked = what;
 }
 
-void env_unlock(const void *what)
+static void unlock(const void *what)
 {
 	assert(home.locked == what);
 	home.locked = NULL;
+}
+
+void env_flow_lock(struct esp_flow *f)
+{
+	lock(f);
+}
+
+void env_flow_unlock(struct esp_flow *f)
+{
+	unlock(f);
+}
+
+void env_node_lock(struct esp_node *n)
+{
+	lock(n);
+}
+
+void env_node_unlock(struct esp_node *n)
+{
+	unlock(n);
 }
 
 u64 env_random(struct esp_node *n)
