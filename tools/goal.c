@@ -133,6 +133,8 @@ static void print_help(void)
 	      "       goal run FILE [-t SECONDS] [-e ENGINE]     run it here, a process per rank\n"
 	      "       goal sim COLLECTIVE|FILE [OPTION]...       simulate it over the protocol, "
 	      "see goal-sim(1)\n"
+	      "       goal info [-a]                             the kernel module, and what it "
+	      "counted\n"
 	      "       goal list                                  collectives and their algorithms\n"
 	      "       goal --help | --version\n"
 	      "\n"
@@ -169,6 +171,8 @@ int main(int argc, char **argv)
 		status = tool_run(argc, argv);
 	} else if (!strcmp(command, "sim")) {
 		status = tool_sim(argc, argv);
+	} else if (!strcmp(command, "info")) {
+		status = tool_info(argc, argv);
 	} else if (!strcmp(command, "list")) {
 		status = argc > 1 ? tool_usage("`goal list' takes no argument") : command_list();
 	} else if (!strcmp(command, "--help") || !strcmp(command, "-h")) {

@@ -6,6 +6,7 @@ bin_PROGRAMS += %D%/goal
 	%D%/build.c \
 	%D%/check.c \
 	%D%/goal.c \
+	%D%/info.c \
 	%D%/run.c \
 	%D%/sim.c \
 	%D%/text.c \

@@ -230,6 +230,17 @@ static pid_t fork_rank(uint32_t rank, uint32_t ranks, int (*pair)[2],
 	_exit(reports[rank].status ? 1 : 0);
 }
 
+/* Has a rank before @rank failed for the same reason? It is said once. */
+static bool said(const struct report *reports, uint32_t rank)
+{
+	uint32_t i;
+
+	for (i = 0; i < rank; i++)
+		if (reports[i].status && !strcmp(reports[i].text, reports[rank].text))
+			return true;
+	return false;
+}
+
 static int wait_ranks(const pid_t *child, uint32_t ranks, const struct report *reports,
 		      const char *path)
 {
@@ -243,7 +254,7 @@ static int wait_ranks(const pid_t *child, uint32_t ranks, const struct report *r
 		if (WIFSIGNALED(how))
 			status = tool_failed("%s: rank %u was killed by signal %d", path, i,
 					     WTERMSIG(how));
-		else if (reports[i].status)
+		else if (reports[i].status && !said(reports, i))
 			status = tool_failed("%s: rank %u: %s", path, i,
 					     reports[i].text[0] ? reports[i].text
 								: "It ended without a word");

@@ -34,6 +34,7 @@ int tool_text(int argc, char **argv);
 int tool_check(int argc, char **argv);
 int tool_run(int argc, char **argv);
 int tool_sim(int argc, char **argv);
+int tool_info(int argc, char **argv);
 
 /* text.c: by their names. False: there is none. */
 bool tool_collective(const char *name, enum goal_coll *coll);
