@@ -8,7 +8,8 @@
  * one on each node. -t: for how long (5); -c: groups are given back and made anew all the
  * time; -m: blocks of up to so many bytes; -o: runs under way at a time; -e: runs may fail (peers are
  * killed, cables pulled for long), then it says how and ends with 3; -v: the first rank shows the node's
- * counters and flows at the end. All ranks need the same options.
+ * counters and flows at the end. All ranks need the same options. Each rank makes a file under_way.RANK in
+ * FOLDER when the first runs are over.
  */
 #include <errno.h>
 #include <poll.h>
@@ -54,6 +55,7 @@ static void ended(struct job *j, const struct shape *s, const struct object *o)
 		fflush(stdout);
 		_exit(3);
 	}
+	device_dump(&j->d);
 	die("%s, start %u: %s, peer %d", shape_name(s), o->start, strerror(-w->status),
 	    (int)w->peer);
 }
@@ -257,6 +259,18 @@ static bool enough(struct job *j, double end)
 	return over;
 }
 
+/* Who pulls cables waits for this of all ranks. */
+static void say_under_way(const char *folder, uint32_t rank)
+{
+	char path[600];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/under_way.%u", folder, rank);
+	f = fopen(path, "w");
+	if (!f || fclose(f))
+		die("%s: %s", path, strerror(errno));
+}
+
 static int member(const char *folder, uint32_t rank, uint32_t size, uint32_t local, bool first)
 {
 	static struct job job;
@@ -273,6 +287,8 @@ static int member(const char *folder, uint32_t rank, uint32_t size, uint32_t loc
 		round_of_runs(j);
 		if (++rounds % 4 == 0)
 			barrier(j, rounds / 4, local);
+		if (rounds == 4)
+			say_under_way(folder, rank);
 		if (rounds % 16)
 			continue;
 		if (enough(j, end))

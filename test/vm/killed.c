@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 #include "shape.h"
 
 #define RANKS 4
-#define SOON  10.0 /* seconds: with local ranks no timeout of the protocol is involved */
+#define SOON  15.0 /* seconds: with local ranks no timeout of the protocol is involved */
 
 static void run_until_failure(struct device *d, struct shape *shape, uint32_t n)
 {
@@ -27,7 +28,7 @@ static void run_until_failure(struct device *d, struct shape *shape, uint32_t n)
 	int rc;
 
 	for (uint32_t i = 0;; i++) {
-		o = shape_start(&shape[i % n], d, ESPGOAL_START_WAIT, 20000000000ull, &rc);
+		o = shape_start(&shape[i % n], d, ESPGOAL_START_WAIT, 12000000000ull, &rc);
 		if (!o) {
 			if (!rc || rc == -EBUSY || rc == -ENOSPC) {
 				usleep(100);
@@ -38,8 +39,10 @@ static void run_until_failure(struct device *d, struct shape *shape, uint32_t n)
 				die("start: %s", strerror(-rc));
 			return;
 		}
-		if (!shape_over(&shape[i % n], d, o))
-			die("%s did not end within 20 s", shape_name(&shape[i % n]));
+		if (!shape_over(&shape[i % n], d, o)) {
+			device_dump(d);
+			die("%s did not end within 12 s", shape_name(&shape[i % n]));
+		}
 		if (d->word[o->id].status)
 			return;
 		shape_check(&shape[i % n], d, o);
@@ -55,6 +58,7 @@ static int member(const char *folder, uint32_t rank, uint64_t seed)
 	uint32_t group, i;
 	int rc;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	device_open(&d, 64, 1 << 20);
 	team_meet(&t, &d, folder, rank, RANKS);
 	rc = team_group(&t, &d, seed, false, &group);

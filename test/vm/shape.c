@@ -334,10 +334,16 @@ void shape_load(struct shape *s, struct device *d, uint32_t rank, uint32_t group
 	memcpy(s->need, load.need, sizeof(s->need));
 	goal_schedule_free(schedule);
 	goal_graph_free(graph);
-	s->in = malloc(s->need[0] + s->need[1] + 64);
-	s->want = malloc(s->need[1] + 64);
-	if (!s->in || !s->want)
+	/* With one rank, or at some, a schedule needs none of a buffer that MPI fills. */
+	s->room = s->bytes * (reduces(s) ? s->how.size : 1) * (s->size > 4 ? s->size : 4) + 8;
+	s->in = malloc(s->need[GOAL_BUF_SEND] + s->need[GOAL_BUF_RECV] + 1);
+	s->want = malloc(s->room);
+	s->send = malloc(s->room);
+	s->recv = malloc(s->room);
+	if (!s->in || !s->want || !s->send || !s->recv)
 		die("no memory");
+	if (s->need[GOAL_BUF_SEND] > s->room || s->need[GOAL_BUF_RECV] > s->room)
+		die("%s needs more of its buffers than there can be", shape_name(s));
 }
 
 static struct object *free_object(struct shape *s, struct device *d, int *rc)
@@ -380,8 +386,10 @@ struct object *shape_start(struct shape *s, struct device *d, uint32_t flags, ui
 	o = free_object(s, d, rc);
 	if (!o)
 		return NULL;
-	memset(recv, GAP, s->need[GOAL_BUF_RECV]);
-	contribute(s, s->started, send, recv);
+	memset(s->recv, GAP, s->room);
+	contribute(s, s->started, s->send, s->recv);
+	memcpy(send, s->send, s->need[GOAL_BUF_SEND]);
+	memcpy(recv, s->recv, s->need[GOAL_BUF_RECV]);
 	if (s->flags[GOAL_BUF_SEND] & ESPGOAL_BUF_IN)
 		total += s->need[GOAL_BUF_SEND];
 	else
@@ -427,10 +435,10 @@ void shape_check(struct shape *s, const struct device *d, struct object *o)
 	o->busy = false;
 	if (!n)
 		return;
-	memset(s->want, GAP, n);
+	memset(s->want, GAP, s->room);
 	/* What went in, in place, and then what must have come. */
 	if (s->kept)
-		contribute(s, o->start, s->in, s->want);
+		contribute(s, o->start, s->send, s->want);
 	expect(s, o->start, s->want);
 	if (!memcmp(got, s->want, n))
 		return;
@@ -449,7 +457,9 @@ void shape_unload(struct shape *s, struct device *d)
 		complain("ESPGOAL_UNLOAD of %s: %s", shape_name(s), strerror(-rc));
 	free(s->in);
 	free(s->want);
-	s->in = s->want = NULL;
+	free(s->send);
+	free(s->recv);
+	s->in = s->want = s->send = s->recv = NULL;
 	s->nobjects = 0;
 }
 

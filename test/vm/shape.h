@@ -41,6 +41,8 @@ struct shape {
 	uint32_t nobjects;
 	struct object object[SHAPE_OBJECTS];
 	uint8_t *in, *want;
+	uint8_t *send, *recv; /* whole buffers, also where the schedule needs less of them */
+	uint64_t room;        /* of each */
 };
 
 /* Draw what, the same at all ranks, with blocks of at most @most bytes. */

@@ -43,6 +43,15 @@ alive() {
 	done
 }
 
+# end_programs: what a failed test has left running does not fail the next one.
+end_programs() {
+	local g
+	for ((g = 0; g < guests; g++)); do
+		on "guest$g" pkill -9 -x 'abi|collectives|cycle|depth|faults|killed|random|strangers|mpirun|tc|rmmod' >/dev/null
+		on_nodes sh -c 'tc qdisc del dev eth0 root 2>/dev/null; true' >/dev/null
+	done
+}
+
 # try NAME FUNCTION ARGUMENT...: a test: 0 passes, 77 skips for the reason in its last line, all else
 # fails, and so does whatever a kernel complains about meanwhile. A guest that no longer answers is given
 # an NMI, so that its console says where it is; then all boot anew.
@@ -68,8 +77,9 @@ try() {
 			verdict "$name" 1 "$log" "$begun"
 			die_of "the guests do not come up again"
 		}
-	elif trouble_since "${sizes[@]}" >>"$log"; then
-		status=1
+	else
+		trouble_since "${sizes[@]}" >>"$log" && status=1
+		[ $status -eq 0 ] || [ $status -eq 77 ] || end_programs
 	fi
 	verdict "$name" $status "$log" "$begun"
 }
@@ -132,16 +142,25 @@ on_nodes() {
 # folder: prints a new folder that all guests see.
 folder() { seen "$(mktemp -d "$work/job.XXXXXX")"; }
 
-# start_collectives LOCAL OPTION...: the program of this name on all nodes, LOCAL ranks on each; `jobs`.
+# start_collectives LOCAL OPTION...: the program of this name on all nodes, LOCAL ranks on each; `jobs`,
+# the folder they meet in, and how many ranks there are.
 start_collectives() {
 	local i local=$1 dir n
 	shift
 	dir=$(folder)
 	n=$(node_count)
-	jobs=()
+	jobs=() dir_of_jobs=$dir ranks_of_jobs=$((n * local))
 	for ((i = 0; i < n; i++)); do
 		begin "node$i" env GOAL_TIMES="$times" "$programs/vm/collectives" "$@" "$dir" $((n * local)) $((i * local)) "$local"
 		jobs+=("$job")
+	done
+}
+# under_way: wait until all ranks of start_collectives have runs behind them.
+under_way() {
+	local end=$((SECONDS + limit)) dir=${world:-}$dir_of_jobs
+	until [ "$(find "$dir" -name 'under_way.*' | wc -l)" -eq "$ranks_of_jobs" ]; do
+		[ $SECONDS -lt $end ] || wrong "the collectives do not get under way within $limit s"
+		sleep 0.2
 	done
 }
 # finish_jobs: 0, 1 when any failed, else what they ended with.
