@@ -53,10 +53,12 @@ make_debian() {
 
 # mount_debian FOLDER: what programs expect besides files; unmounted by the end of the namespace.
 # An empty /tmp each time: a launcher that was killed leaves a session folder there, named by its
-# process id, and process ids begin anew with each namespace.
+# process id, and process ids begin anew with each namespace. The folder becomes a mount of its own, without
+# which nothing in it can make a mount namespace, as clusters of guests do.
 mount_debian() {
 	cp /etc/resolv.conf /etc/hosts "$1/etc/" 2>/dev/null
-	mount -t proc proc "$1/proc" &&
+	mount --bind "$1" "$1" &&
+		mount -t proc proc "$1/proc" &&
 		mount --rbind /sys "$1/sys" &&
 		mount --rbind /dev "$1/dev" &&
 		mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm" &&
