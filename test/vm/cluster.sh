@@ -10,6 +10,9 @@
 
 guests=2 cpus=1 namespaces=0 memory='' nic=virtio kernel='' module='' component_path=''
 work=$GOAL_BUILD/vm/cluster
+# With icount, one nanosecond of the guests' time is one instruction that they have executed: figures
+# of that kind repeat themselves. They have one CPU then.
+icount=''
 # The guests' files: this machine's, or those below a folder with another Debian in it; and where the
 # source tree is in there.
 world='' guest_root=$root
@@ -26,6 +29,8 @@ can_cluster() {
 		echo "this machine allows no namespaces of our own (unshare fails)"
 	elif ! unshare_all bash -c ': <>/dev/net/tun' 2>/dev/null; then
 		echo "/dev/net/tun cannot be opened: become root, or chmod 0666 it (modprobe tun if missing)"
+	elif [ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)" -lt 4000000 ]; then
+		echo "guests need 4 GB of free memory"
 	else
 		return 0
 	fi
@@ -131,20 +136,22 @@ make_network() {
 declare -a guest_pid agent_fd monitor_fd
 # start_guest G: QEMU, with a console that is kept, a line to the guest's agent, and a monitor.
 start_guest() {
-	local g=$1 dir=$work/g$1 device=virtio-net-pci line f
+	local g=$1 dir=$work/g$1 device=virtio-net-pci line f execution=(-accel "tcg,thread=multi")
 	[ "$nic" != e1000 ] || device=e1000
+	[ -z "$icount" ] || execution=(-accel "tcg,thread=single" -icount "shift=0,sleep=off")
 	rm -rf "$dir" "$work/done.boot$g" && mkdir -p "$dir" && : >"$dir/console" || return 1
 	line="console=ttyS0 loglevel=8 mitigations=off net.ifnames=0 ipv6.disable=1 panic=-1 oops=panic"
 	line+=" unknown_nmi_panic=1 panic_print=0x41 sysrq_always_enabled"
 	line+=" rcupdate.rcu_cpu_stall_timeout=60 workqueue.watchdog_thresh=120 watchdog_thresh=30"
 	line+=" espgoal_work=$(seen "$work") espgoal_guest=$g"
+	[ -z "$icount" ] || line+=" nokaslr"
 	for f in agent monitor; do
 		rm -f "$fifos/$f$g".* && mkfifo "$fifos/$f$g.in" "$fifos/$f$g.out" || return 1
 		cat <>"$fifos/$f$g.out" >>"$dir/$f" &
 	done
 	exec {f}<>"$fifos/agent$g.in" && agent_fd[g]=$f
 	exec {f}<>"$fifos/monitor$g.in" && monitor_fd[g]=$f
-	qemu-system-x86_64 -nodefaults -no-user-config -machine pc -accel tcg,thread=multi \
+	qemu-system-x86_64 -nodefaults -no-user-config -machine pc "${execution[@]}" \
 		-cpu max,la57=off -smp "$cpus" -m "${memory:-$(default_memory)}" -display none -no-reboot \
 		-kernel "$kernel/boot" -initrd "$kernel/initramfs" -append "$line" \
 		-chardev "file,id=console,path=$dir/console" -serial chardev:console \

@@ -52,6 +52,8 @@ EXTRA_DIST += \
 	%D%/cluster.sh \
 	%D%/debug-kernel \
 	%D%/debug.config \
+	%D%/echo/Kbuild \
+	%D%/echo/goal_echo.c \
 	%D%/guest \
 	%D%/init \
 	%D%/kernels.sh \
