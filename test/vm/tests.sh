@@ -174,6 +174,3 @@ finish_jobs() {
 	return $worst
 }
 collectives() { start_collectives "$@" && finish_jobs; }
-
-# frames NODE: how many frames have left the node's adapter so far.
-frames() { on "node$1" cat /sys/class/net/eth0/statistics/tx_packets; }
