@@ -54,6 +54,10 @@ mpi_programs += %D%/comm_free
 %C%_comm_free_CPPFLAGS = $(mpi_cppflags)
 %C%_comm_free_LDADD = $(mpi_check_libs)
 
+mpi_programs += %D%/computing
+%C%_computing_CPPFLAGS = $(mpi_cppflags)
+%C%_computing_LDADD = $(mpi_check_libs)
+
 mpi_programs += %D%/conform
 %C%_conform_CPPFLAGS = $(mpi_cppflags)
 %C%_conform_LDADD = $(mpi_check_libs)
@@ -113,6 +117,10 @@ mpi_programs += %D%/kill
 mpi_programs += %D%/large
 %C%_large_CPPFLAGS = $(mpi_cppflags)
 %C%_large_LDADD = $(mpi_check_libs)
+
+mpi_programs += %D%/late
+%C%_late_CPPFLAGS = $(mpi_cppflags)
+%C%_late_LDADD = $(mpi_check_libs)
 
 mpi_programs += %D%/longlived
 %C%_longlived_CPPFLAGS = $(mpi_cppflags)

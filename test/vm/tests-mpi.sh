@@ -50,9 +50,9 @@ stranger() {
 
 # goal_run: the library alone, on the kernel engine, within a node.
 goal_run() {
-	local coll
-	for coll in barrier bcast gather alltoall; do
-		on node0 sh -c "'$programs/../tools/goal' text $coll -n 4 -b 100 |
+	local what
+	for what in barrier 'bcast -b 100' 'gather -b 100' 'alltoall -b 100'; do
+		on node0 sh -c "'$programs/../tools/goal' text $what -n 4 |
 			'$programs/../tools/goal' run -e kernel -" || return
 	done
 }
@@ -87,7 +87,7 @@ osu() {
 tests_mpi() {
 	local program
 	try mpi/launched launched
-	try mpi/barrier mpi 2 barrier
+	try mpi/late mpi 2 late
 	try mpi/outstanding mpi 1 outstanding
 	try mpi/neighbor mpi 1 neighbor
 	try mpi/creation mpi 5 creation 40
@@ -95,10 +95,11 @@ tests_mpi() {
 	try mpi/goal-run goal_run
 	engine=kernel
 	try mpi-kernel/engines mpi_kernel 1 engines kernel
-	try mpi-kernel/barrier mpi_kernel 2 barrier
+	try mpi-kernel/late mpi_kernel 2 late
 	try mpi-kernel/outstanding mpi_kernel 1 outstanding
 	try mpi-kernel/neighbor mpi_kernel 1 neighbor
 	try mpi-kernel/churn mpi_kernel 1 churn 20
+	try mpi-kernel/computing mpi_kernel 2 computing
 	try mpi-kernel/stranger stranger
 	engine=auto
 	for program in osu_barrier osu_ibarrier osu_gather osu_igather osu_neighbor_alltoall; do
