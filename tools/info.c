@@ -207,7 +207,8 @@ static void print_flow(const struct espgoal_flow *f)
 		printf(" to node ");
 		print_node(f->node);
 	}
-	printf(": %s, %u messages under way, %u refused so far, silent for %" PRIu64 " ms\n",
+	printf(": %s, %u messages under way, %u of its own wait for a run, silent for %" PRIu64
+	       " ms\n",
 	       flow_state(f->state), f->messages, f->refusals, (uint64_t)f->idle_us / 1000);
 	for (uint32_t i = 0; i < ESPGOAL_RAILS; i++)
 		print_path(i, &f->path[i]);
