@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	%D%/linux/endpoint.c \
 	%D%/linux/env.h \
 	%D%/linux/env_esp.h \
+	%D%/linux/env_inline.h \
 	%D%/linux/env_run.h \
 	%D%/linux/flow.c \
 	%D%/linux/gate.c \

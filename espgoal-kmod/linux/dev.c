@@ -196,14 +196,18 @@ static int do_fast(struct file *file, unsigned int cmd, void *arg)
 
 	if (IS_ERR(e))
 		return PTR_ERR(e);
-	switch (cmd) {
-	case ESPGOAL_START:
-		return krun_start(e, arg);
-	case ESPGOAL_WAIT:
-		return krun_wait(e, arg);
-	default:
-		return kmember_fail(e, arg);
-	}
+	return cmd == ESPGOAL_WAIT ? krun_wait(e, arg) : kmember_fail(e, arg);
+}
+
+static int do_start(struct file *file, const void __user *user)
+{
+	struct espgoal_start a;
+	struct kep *e;
+
+	if (copy_from_user(&a, user, sizeof(a)))
+		return -EFAULT;
+	e = endpoint(file);
+	return IS_ERR(e) ? PTR_ERR(e) : krun_start(e, &a);
 }
 
 static int do_close(struct file *file)
@@ -272,7 +276,6 @@ static bool known(unsigned int cmd)
 	case ESPGOAL_GROUP:
 	case ESPGOAL_LOAD:
 	case ESPGOAL_RUN:
-	case ESPGOAL_START:
 	case ESPGOAL_WAIT:
 	case ESPGOAL_CANCEL:
 	case ESPGOAL_RUN_FREE:
@@ -326,7 +329,6 @@ static long request(struct file *file, unsigned int cmd, unsigned long ptr)
 		struct espgoal_group group;
 		struct espgoal_load load;
 		struct espgoal_run run;
-		struct espgoal_start start;
 		struct espgoal_counters counters;
 		struct espgoal_counter_name name;
 		struct espgoal_rail rail;
@@ -336,6 +338,9 @@ static long request(struct file *file, unsigned int cmd, unsigned long ptr)
 	bool verifier;
 	int rc;
 
+	/* The one that must be fast comes first. */
+	if (cmd == ESPGOAL_START)
+		return do_start(file, user);
 	if (!known(cmd))
 		return -ENOTTY;
 	if ((_IOC_DIR(cmd) & _IOC_WRITE) && copy_from_user(&a, user, _IOC_SIZE(cmd)))

@@ -285,7 +285,7 @@ void kep_close(struct kep *e, bool clean)
 	esp_ep_close(&e->e, clean, know());
 	kgate_leave(n);
 	xa_for_each(&e->groups, id, m) {
-		xa_erase(&e->groups, id);
+		kmember_erase(m);
 		kmember_leave(m);
 		kmember_put(m);
 	}

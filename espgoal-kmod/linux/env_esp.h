@@ -7,26 +7,38 @@
 #ifndef ESPGOAL_ENV_ESP_H
 #define ESPGOAL_ENV_ESP_H
 
+#include <asm/unaligned.h>
 #include <linux/crc32c.h>
 #include <linux/random.h>
-
-void env_flow_lock(struct esp_flow *f);
-void env_flow_unlock(struct esp_flow *f);
-void env_node_lock(struct esp_node *n);
-void env_node_unlock(struct esp_node *n);
+#ifdef CONFIG_X86_64
+#include <asm/cpufeature.h>
+#endif
 
 static inline u64 env_random(struct esp_node *n)
 {
 	return get_random_u64();
 }
 
+/* Headers are short, and the way to the fastest code for this machine is long. */
 static inline u32 env_crc32c(u32 crc, const void *data, u32 len)
 {
+#ifdef CONFIG_X86_64
+	if (len <= 256 && static_cpu_has(X86_FEATURE_XMM4_2)) {
+		const u8 *at = data;
+		u64 c = crc;
+
+		for (; len >= 8; at += 8, len -= 8)
+			asm("crc32q %1, %0" : "+r"(c) : "rm"(get_unaligned((const u64 *)at)));
+		crc = (u32)c;
+		for (; len; at++, len--)
+			asm("crc32b %1, %0" : "+r"(crc) : "rm"(*at));
+		return crc;
+	}
+#endif
 	return crc32c(crc, data, len);
 }
 
 u64 env_prf(struct esp_node *n, u32 key, const void *data, u32 len);
-void env_count(struct esp_node *n, u32 c, u64 by);
 
 void *env_pool_get(struct esp_node *n, enum esp_pool pool);
 void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object);
@@ -40,8 +52,6 @@ struct esp_flow *env_flow_next(struct esp_node *n, struct esp_flow *prev);
 int env_flow_insert(struct esp_flow *f);
 int env_flow_rename(struct esp_flow *f, u64 cid);
 void env_flow_remove(struct esp_flow *f);
-void env_flow_get(struct esp_flow *f);
-void env_flow_put(struct esp_flow *f);
 
 struct esp_member *env_member_find(struct esp_node *n, u64 cookie, u64 nonce);
 struct esp_member *env_member_next(struct esp_node *n, struct esp_member *prev);
@@ -68,6 +78,8 @@ void env_sent(struct esp_msg *m, s32 status);
 void env_run_cancel(struct esp_run *r, s32 status, u32 rank);
 void env_member_failed(struct esp_member *m);
 void env_timer(struct esp_flow *f, u64 when);
-struct esp_batch *env_batch(struct esp_node *n);
+
+/* The inline ones. They need this home's objects, and those the types of esp.h. */
+#include "home.h"
 
 #endif /* ESPGOAL_ENV_ESP_H */

@@ -11,12 +11,12 @@
 
 static inline void env_run_lock(struct core_run *r)
 {
-	spin_lock_bh(&krun_of(r)->lock);
+	spin_lock(&krun_of(r)->lock);
 }
 
 static inline void env_run_unlock(struct core_run *r)
 {
-	spin_unlock_bh(&krun_of(r)->lock);
+	spin_unlock(&krun_of(r)->lock);
 }
 
 static inline bool env_run_more(struct core_run *r)

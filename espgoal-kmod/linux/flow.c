@@ -8,21 +8,6 @@
 
 #include "home.h"
 
-void env_flow_lock(struct esp_flow *f)
-{
-	struct kflow *k = kflow_of(f);
-
-	spin_lock_bh(&k->lock);
-	__release(&k->lock); /* for sparse, which sees the pairs neither here nor in the core */
-	kgate_here(knode_of(f->node))->flow = k;
-}
-
-void env_flow_unlock(struct esp_flow *f)
-{
-	__acquire(&kflow_of(f)->lock);
-	spin_unlock_bh(&kflow_of(f)->lock);
-}
-
 static struct hlist_head *cid_head(struct knode *n, u64 cid)
 {
 	return &n->cid[hash_64(cid, KHASH_BITS)];
@@ -41,9 +26,10 @@ static enum hrtimer_restart fire(struct hrtimer *t)
 	struct kflow *f = container_of(t, struct kflow, timer);
 	struct knode *n = knode_of(f->f.node);
 	bool due = false, done = true;
-	u64 now = know();
+	u64 now;
 
 	kgate_enter(n);
+	now = know_here(n);
 	spin_lock(&f->lock);
 	if (hrtimer_is_queued(t)) {
 		/* It was set anew before we got the lock: that one will come. */
@@ -51,6 +37,7 @@ static enum hrtimer_restart fire(struct hrtimer *t)
 	} else if (f->when <= now) {
 		f->when = ESP_NEVER;
 		f->armed = ESP_NEVER;
+		f->set = false;
 		due = true;
 	} else if (f->when != ESP_NEVER) {
 		f->armed = f->when;
@@ -58,6 +45,7 @@ static enum hrtimer_restart fire(struct hrtimer *t)
 		done = false;
 	} else {
 		f->armed = ESP_NEVER;
+		f->set = false;
 	}
 	spin_unlock(&f->lock);
 	if (due)
@@ -68,10 +56,14 @@ static enum hrtimer_restart fire(struct hrtimer *t)
 	return HRTIMER_NORESTART;
 }
 
-/* A later time than the one that is set waits until that has come: most are put off for ever. */
+/*
+ * A later time than the one that is set waits until that has come: most are put off for ever. An
+ * earlier one is set at the end of the gate, behind the frames that wait to leave.
+ */
 void env_timer(struct esp_flow *ef, u64 when)
 {
 	struct kflow *f = kflow_of(ef);
+	struct kgate *g;
 
 	f->when = when;
 	if (when >= f->armed)
@@ -79,7 +71,25 @@ void env_timer(struct esp_flow *ef, u64 when)
 	if (f->armed == ESP_NEVER)
 		refcount_inc(&f->refs);
 	f->armed = when;
-	hrtimer_start(&f->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+	if (f->to_arm)
+		return;
+	f->to_arm = true;
+	refcount_inc(&f->refs);
+	g = kgate_here(knode_of(ef->node));
+	f->arm_next = g->arm;
+	g->arm = f;
+}
+
+void kflow_arm(struct kflow *f)
+{
+	spin_lock(&f->lock);
+	f->to_arm = false;
+	if (f->armed != ESP_NEVER && f->listed) {
+		f->set = true;
+		hrtimer_start(&f->timer, ns_to_ktime(f->armed), HRTIMER_MODE_ABS_SOFT);
+	}
+	spin_unlock(&f->lock);
+	env_flow_put(&f->f);
 }
 
 struct esp_flow *env_flow_alloc(struct esp_node *n)
@@ -120,15 +130,9 @@ static void free_flow(struct rcu_head *rcu)
 	spin_unlock_bh(&n->table_lock);
 }
 
-void env_flow_get(struct esp_flow *f)
+void kflow_free(struct kflow *f)
 {
-	refcount_inc(&kflow_of(f)->refs);
-}
-
-void env_flow_put(struct esp_flow *f)
-{
-	if (refcount_dec_and_test(&kflow_of(f)->refs))
-		call_rcu(&kflow_of(f)->rcu, free_flow);
+	call_rcu(&f->rcu, free_flow);
 }
 
 struct esp_flow *env_flow_by_cid(struct esp_node *en, u64 cid)
@@ -246,8 +250,9 @@ void env_flow_remove(struct esp_flow *ef)
 	struct knode *n = knode_of(ef->node);
 
 	/* If it runs at this moment it finds out by itself. */
-	if (f->armed != ESP_NEVER && hrtimer_try_to_cancel(&f->timer) == 1) {
+	if (f->armed != ESP_NEVER && (!f->set || hrtimer_try_to_cancel(&f->timer) == 1)) {
 		f->armed = ESP_NEVER;
+		f->set = false;
 		env_flow_put(ef);
 	}
 	spin_lock_bh(&n->table_lock);

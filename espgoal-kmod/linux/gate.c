@@ -9,9 +9,14 @@
 
 #define TURN 16 /* operations of one run in a row, when others wait */
 
-struct kgate *kgate_here(struct knode *n)
+/* Read the time, unless little has been done since that was done last. */
+static void look_at_clock(struct kgate *g)
 {
-	return this_cpu_ptr(n->gate);
+	if (g->ops_then - g->ops <= 4 && g->bytes_then - g->bytes <= 2048)
+		return;
+	g->now = know();
+	g->ops_then = g->ops;
+	g->bytes_then = g->bytes;
 }
 
 static void budget(struct kgate *g)
@@ -20,6 +25,8 @@ static void budget(struct kgate *g)
 	g->turn = TURN;
 	g->again = false;
 	g->bytes = (s32)kparam_budget_bytes;
+	g->ops_then = g->ops;
+	g->bytes_then = g->bytes;
 }
 
 void kgate_enter(struct knode *n)
@@ -32,9 +39,10 @@ void kgate_enter(struct knode *n)
 	g = kgate_here(n);
 	if (!g->batch.depth) {
 		g->flow = NULL;
+		g->now = know();
 		budget(g);
 	}
-	esp_batch_enter(&n->n);
+	g->batch.depth++;
 }
 
 /* Runs in turn, until none is left or the budget is used up. */
@@ -43,6 +51,7 @@ static void pump(struct kgate *g)
 	while (!list_empty(&g->pump) && g->ops > 0 && g->bytes > 0 && !g->again) {
 		struct krun *r = list_first_entry(&g->pump, struct krun, pump);
 
+		look_at_clock(g);
 		list_del_init(&r->pump);
 		/* Whoever sets RESUME and finds PUMP set relies on this order. */
 		clear_bit_unlock(KRUN_PUMP, &r->flags);
@@ -65,7 +74,8 @@ void kgate_leave(struct knode *n)
 	for (;;) {
 		if (outermost)
 			pump(g);
-		esp_batch_leave(&n->n, know());
+		look_at_clock(g);
+		esp_batch_leave(&n->n, g->now);
 		/* What was sent may have ended messages that runs were waiting for. */
 		if (!outermost || list_empty(&g->pump))
 			break;
@@ -75,8 +85,16 @@ void kgate_leave(struct knode *n)
 			kbh_schedule(&g->bh);
 			break;
 		}
-		esp_batch_enter(&n->n);
+		g->batch.depth++;
 	}
+	while (unlikely(outermost && g->arm)) {
+		struct kflow *f = g->arm;
+
+		g->arm = f->arm_next;
+		kflow_arm(f);
+	}
+	if (outermost)
+		g->flow = NULL; /* what is counted outside is nobody's */
 	__acquire(RCU);
 	rcu_read_unlock();
 	local_bh_enable();

@@ -6,6 +6,7 @@
 #ifndef ESPGOAL_HOME_H
 #define ESPGOAL_HOME_H
 
+#include <asm/unaligned.h>
 #include <linux/atomic.h>
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -40,6 +41,7 @@
 #define KEP_POOL_RX   64
 #define KEP_POOL_RXP  16
 #define KEP_POOL_FLOW 4
+#define KEP_RECENT    16
 
 /* Objects of one size, all made in process context, handed out anywhere. */
 struct kpool {
@@ -121,7 +123,10 @@ struct kflow {
 	bool listed;
 	struct hrtimer timer;
 	u64 when;  /* the core's last word */
-	u64 armed; /* what the timer is set to; ESP_NEVER: not set, and holds no reference */
+	u64 armed; /* what the timer is or will be set to; ESP_NEVER: not, and holds no reference */
+	bool set;  /* it is queued, or its function has not come to the lock yet */
+	bool to_arm; /* in the list of a gate, with a reference */
+	struct kflow *arm_next;
 	u32 count[ESP_COUNTERS];
 	struct rcu_head rcu;
 };
@@ -185,8 +190,9 @@ struct kep {
 	struct kuser *user;
 	struct kmm *mm;
 	struct list_head of_mm;
-	struct xarray groups; /* kmember */
-	struct xarray scheds; /* ksched */
+	struct xarray groups;                     /* kmember */
+	struct kmember __rcu *recent[KEP_RECENT]; /* the same, by the low bits of their ids */
+	struct xarray scheds;                     /* ksched */
 	u32 nruns;
 	u32 next_run;            /* where to look for a free id */
 	struct krun __rcu **run; /* by id */
@@ -290,10 +296,13 @@ struct kgate {
 	struct esp_batch batch;
 	struct list_head pump; /* runs that can go on */
 	struct knode *node;
-	struct kflow *flow; /* the one locked last: what is counted is its */
-	s32 ops, bytes;     /* left of the budget */
-	bool again;         /* what is left waits for the next bottom half */
-	s32 turn;           /* operations left to the run that is pumped, while others wait */
+	struct kflow *flow;       /* the one locked last: what is counted is its */
+	struct kflow *arm;        /* whose timers are to be set once frames have left */
+	u64 now;                  /* of the entry, or read later when much was done since */
+	s32 ops, bytes;           /* left of the budget */
+	s32 ops_then, bytes_then; /* when the time was read */
+	bool again;               /* what is left waits for the next bottom half */
+	s32 turn;                 /* operations left to the run that is pumped, while others wait */
 	kbh_t bh;
 };
 
@@ -310,6 +319,7 @@ struct knode {
 	struct list_head flows, members, eps;
 	u64 serial;
 	u32 nflows;
+	u32 nparked;   /* in early[], under early_lock */
 	atomic_t open; /* endpoints, lingering ones included */
 	struct kgate __percpu *gate;
 	u64 __percpu *count; /* enum esp_count, then enum knode_count */
@@ -414,6 +424,27 @@ static inline u64 know(void)
 	return ktime_get_ns();
 }
 
+/* A header: short, and in multiples of 4 bytes as a rule. */
+static inline void kcopy_header(void *to, const void *from, u32 len)
+{
+	for (; len >= 8; to += 8, from += 8, len -= 8)
+		put_unaligned(get_unaligned((const u64 *)from), (u64 *)to);
+	for (; len; to++, from++, len--)
+		*(u8 *)to = *(const u8 *)from;
+}
+
+/* In a gate, or where bottom halves are off. */
+static inline struct kgate *kgate_here(struct knode *n)
+{
+	return this_cpu_ptr(n->gate);
+}
+
+/* The time, in a gate. */
+static inline u64 know_here(struct knode *n)
+{
+	return kgate_here(n)->now;
+}
+
 /* node.c */
 extern unsigned int knode_id;
 extern struct workqueue_struct *knode_wq;
@@ -442,6 +473,7 @@ void kuser_uncharge(struct kuser *u, enum kuser_kind kind, u64 n);
 /* flow.c */
 bool kflows_busy(struct knode *n);
 void kflows_stop(struct knode *n);
+void kflow_arm(struct kflow *f); /* for a gate; takes over its reference */
 
 /* area.c */
 int karea_init(struct karea *a, u32 head, u64 bytes);
@@ -455,7 +487,6 @@ void kgate_init(struct knode *n);
 void kgate_stop(struct knode *n);
 void kgate_enter(struct knode *n);
 void kgate_leave(struct knode *n);
-struct kgate *kgate_here(struct knode *n);
 void kgate_pump(struct krun *r); /* takes a reference of its own */
 bool kgate_more(struct krun *r);
 
@@ -482,6 +513,7 @@ void ktable_put(struct ktable *t);
 int kmember_new(struct kep *e, struct espgoal_group *g);
 int kmember_remove(struct kep *e, u32 id);
 void kmember_end(struct kmember *m); /* its endpoint closes: its runs end */
+void kmember_erase(struct kmember *m);
 void kmember_leave(struct kmember *m);
 struct kmember *kmember_by_id(struct kep *e, u32 id); /* with a reference */
 struct kmember *kmember_next(struct knode *n, struct kmember *prev);
@@ -575,5 +607,7 @@ void kdebugfs_node_exit(struct knode *n);
 /* dev.c */
 int kdev_init(void);
 void kdev_exit(void);
+
+#include "env_inline.h"
 
 #endif /* ESPGOAL_HOME_H */

@@ -49,10 +49,11 @@ static void park(struct kmsg *k)
 	struct krun *r = k->run;
 	struct knode *n = r->ep->node;
 
-	spin_lock_bh(&n->early_lock);
+	spin_lock(&n->early_lock);
 	list_add_tail(&k->early, early_head(n, r->m->m.nonce, r->e.opid, r->e.start));
 	k->parked = true;
-	spin_unlock_bh(&n->early_lock);
+	WRITE_ONCE(n->nparked, n->nparked + 1);
+	spin_unlock(&n->early_lock);
 }
 
 /* True: it was parked, and is the caller's now. */
@@ -61,13 +62,14 @@ bool klocal_unpark(struct kmsg *k)
 	struct knode *n = k->run->ep->node;
 	bool was;
 
-	spin_lock_bh(&n->early_lock);
+	spin_lock(&n->early_lock);
 	was = k->parked;
 	if (was) {
 		list_del_init(&k->early);
 		k->parked = false;
+		WRITE_ONCE(n->nparked, n->nparked - 1);
 	}
-	spin_unlock_bh(&n->early_lock);
+	spin_unlock(&n->early_lock);
 	return was;
 }
 
@@ -238,13 +240,14 @@ void klocal_started(struct krun *r)
 {
 	struct knode *n = r->ep->node;
 	struct kmember *m = r->m;
-	struct list_head *head = early_head(n, m->m.nonce, r->e.opid, r->e.start), mine;
+	struct list_head *head, mine;
 	struct kmsg *k, *next;
 
-	if (list_empty(head)) /* whoever parks now looks for the run behind that */
+	if (!READ_ONCE(n->nparked)) /* whoever parks now looks for the run behind that */
 		return;
+	head = early_head(n, m->m.nonce, r->e.opid, r->e.start);
 	INIT_LIST_HEAD(&mine);
-	spin_lock_bh(&n->early_lock);
+	spin_lock(&n->early_lock);
 	list_for_each_entry_safe(k, next, head, early) {
 		const struct krun *s = k->run;
 
@@ -252,9 +255,10 @@ void klocal_started(struct krun *r)
 		    cookie_of(k) != r->ep->e.cookie)
 			continue;
 		k->parked = false;
+		WRITE_ONCE(n->nparked, n->nparked - 1);
 		list_move_tail(&k->early, &mine);
 	}
-	spin_unlock_bh(&n->early_lock);
+	spin_unlock(&n->early_lock);
 	list_for_each_entry_safe(k, next, &mine, early) {
 		list_del_init(&k->early);
 		give(k, r);
@@ -270,7 +274,7 @@ void klocal_forget(struct knode *n, const struct kep *to, const struct ktable *t
 	u32 i;
 
 	INIT_LIST_HEAD(&mine);
-	spin_lock_bh(&n->early_lock);
+	spin_lock(&n->early_lock);
 	for (i = 0; i < KHASH; i++)
 		list_for_each_entry_safe(k, next, &n->early[i], early) {
 			bool its = to && cookie_of(k) == to->e.cookie &&
@@ -279,9 +283,10 @@ void klocal_forget(struct knode *n, const struct kep *to, const struct ktable *t
 			if (!its && k->run->ep != from)
 				continue;
 			k->parked = false;
+			WRITE_ONCE(n->nparked, n->nparked - 1);
 			list_move_tail(&k->early, &mine);
 		}
-	spin_unlock_bh(&n->early_lock);
+	spin_unlock(&n->early_lock);
 	list_for_each_entry_safe(k, next, &mine, early) {
 		list_del_init(&k->early);
 		kmsg_end(k, 0);
@@ -294,7 +299,7 @@ int env_deliver(struct core_run *cr, u32 op, void *msg)
 	struct kmsg *k = untag(msg);
 
 	if (!k)
-		return esp_deliver(&r->e, op, msg, know());
+		return esp_deliver(&r->e, op, msg, know_here(r->ep->node));
 	return klocal_deliver(r, op, k);
 }
 
@@ -305,5 +310,5 @@ void env_msg_drop(struct core_run *cr, void *msg)
 	if (k)
 		kmsg_end(k, 0);
 	else
-		esp_drop(msg, know());
+		esp_drop(msg, know_here(krun_of(cr)->ep->node));
 }

@@ -166,6 +166,7 @@ int kmember_new(struct kep *e, struct espgoal_group *g)
 		goto erase;
 	kep_get(e);
 	xa_store(&e->groups, m->id, m, GFP_KERNEL_ACCOUNT); /* the entry is there already */
+	rcu_assign_pointer(e->recent[m->id % KEP_RECENT], m);
 	kgate_enter(e->node);
 	esp_member_added(&m->m, know());
 	kgate_leave(e->node);
@@ -190,11 +191,23 @@ struct kmember *kmember_by_id(struct kep *e, u32 id)
 	struct kmember *m;
 
 	rcu_read_lock();
-	m = xa_load(&e->groups, id);
+	m = rcu_dereference(e->recent[id % KEP_RECENT]);
+	if (!m || m->id != id)
+		m = xa_load(&e->groups, id);
 	if (m && !refcount_inc_not_zero(&m->refs))
 		m = NULL;
 	rcu_read_unlock();
 	return m;
+}
+
+/* Its id is given back. Under the endpoint's mutex. */
+void kmember_erase(struct kmember *m)
+{
+	struct kmember __rcu **slot = &m->ep->recent[m->id % KEP_RECENT];
+
+	xa_erase(&m->ep->groups, m->id);
+	if (rcu_access_pointer(*slot) == m)
+		RCU_INIT_POINTER(*slot, NULL);
 }
 
 /* It cannot be found any more. */
@@ -221,7 +234,7 @@ int kmember_remove(struct kep *e, u32 id)
 	spin_unlock_bh(&m->lock);
 	if (busy)
 		return -EBUSY;
-	xa_erase(&e->groups, id);
+	kmember_erase(m);
 	kmember_leave(m);
 	kmember_put(m);
 	return 0;
@@ -292,7 +305,7 @@ int kmember_enter(struct kmember *m, struct krun *r)
 	struct krun *other;
 	int rc = 0;
 
-	spin_lock_bh(&m->lock);
+	spin_lock(&m->lock);
 	if (m->closed)
 		rc = -ESHUTDOWN;
 	else if (kpast_has(&m->past, number(r->e.opid, r->e.start)))
@@ -311,18 +324,18 @@ int kmember_enter(struct kmember *m, struct krun *r)
 		list_add_tail(&r->active, &m->active);
 		hlist_add_head(&r->by_name, head);
 	}
-	spin_unlock_bh(&m->lock);
+	spin_unlock(&m->lock);
 	return rc;
 }
 
 void kmember_over(struct kmember *m, struct krun *r)
 {
-	spin_lock_bh(&m->lock);
+	spin_lock(&m->lock);
 	hlist_del_init(&r->by_name);
 	list_del_init(&r->active);
 	m->nactive--;
 	kpast_add(&m->past, number(r->e.opid, r->e.start));
-	spin_unlock_bh(&m->lock);
+	spin_unlock(&m->lock);
 }
 
 struct esp_run *env_run_find(struct esp_member *em, u32 opid, u32 start)
@@ -330,13 +343,13 @@ struct esp_run *env_run_find(struct esp_member *em, u32 opid, u32 start)
 	struct kmember *m = kmember_of(em);
 	struct krun *r;
 
-	spin_lock_bh(&m->lock);
+	spin_lock(&m->lock);
 	hlist_for_each_entry(r, run_head(m, opid, start), by_name)
 		if (r->e.opid == opid && r->e.start == start && krun_use(r)) {
-			spin_unlock_bh(&m->lock);
+			spin_unlock(&m->lock);
 			return &r->e;
 		}
-	spin_unlock_bh(&m->lock);
+	spin_unlock(&m->lock);
 	return NULL;
 }
 
@@ -364,9 +377,9 @@ bool env_run_past(struct esp_member *em, u32 opid, u32 start)
 	struct kmember *m = kmember_of(em);
 	bool past;
 
-	spin_lock_bh(&m->lock);
+	spin_lock(&m->lock);
 	past = kpast_has(&m->past, number(opid, start));
-	spin_unlock_bh(&m->lock);
+	spin_unlock(&m->lock);
 	return past;
 }
 

@@ -22,34 +22,6 @@ struct knode *knode_of_net(struct net *net)
 	return slot ? READ_ONCE(*slot) : NULL;
 }
 
-void env_node_lock(struct esp_node *n)
-{
-	spin_lock_bh(&knode_of(n)->lock);
-	__release(&knode_of(n)->lock); /* for sparse, as in env_flow_lock() */
-}
-
-void env_node_unlock(struct esp_node *n)
-{
-	__acquire(&knode_of(n)->lock);
-	spin_unlock_bh(&knode_of(n)->lock);
-}
-
-struct esp_batch *env_batch(struct esp_node *n)
-{
-	return &kgate_here(knode_of(n))->batch;
-}
-
-/* Also for the flow that this entry is about: the one locked last. */
-void env_count(struct esp_node *n, u32 c, u64 by)
-{
-	struct knode *k = knode_of(n);
-	struct kgate *g = kgate_here(k);
-
-	this_cpu_add(k->count[c], by);
-	if (g->batch.depth && g->flow)
-		g->flow->count[c] += (u32)by;
-}
-
 u64 knode_sum(const u64 __percpu *count, u32 c)
 {
 	u64 sum = 0;
@@ -65,7 +37,7 @@ u64 env_prf(struct esp_node *n, u32 key, const void *data, u32 len)
 	struct knode *k = knode_of(n);
 	siphash_key_t s;
 
-	spin_lock_bh(&k->prf_lock);
+	spin_lock(&k->prf_lock);
 	if (!k->prf[key & 1].set || k->prf[key & 1].number != key) {
 		k->prf[key & 1].set = true;
 		k->prf[key & 1].number = key;
@@ -73,7 +45,7 @@ u64 env_prf(struct esp_node *n, u32 key, const void *data, u32 len)
 	}
 	s.key[0] = k->prf[key & 1].key[0];
 	s.key[1] = k->prf[key & 1].key[1];
-	spin_unlock_bh(&k->prf_lock);
+	spin_unlock(&k->prf_lock);
 	return siphash(data, len, &s);
 }
 

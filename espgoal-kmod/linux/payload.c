@@ -144,6 +144,6 @@ int env_post(struct core_run *cr, u32 op)
 	const struct kmember *m = r->m;
 
 	if (m->table->t.rank[cr->sched->op[op].peer].peer != m->table->local)
-		esp_run_posted(&r->e, op, know());
+		esp_run_posted(&r->e, op, know_here(r->ep->node));
 	return CORE_PENDING;
 }

@@ -64,29 +64,30 @@ void kpool_free(struct kpool *p)
 	WARN_ON(p->total);
 }
 
+/* In a gate, or where bottom halves are off otherwise: this and the next one. */
 void *kpool_get(struct kpool *p)
 {
 	void *object;
 
-	spin_lock_bh(&p->lock);
+	spin_lock(&p->lock);
 	object = p->free;
 	if (object) {
 		p->free = *(void **)object;
 		p->spare--;
 	}
-	spin_unlock_bh(&p->lock);
+	spin_unlock(&p->lock);
 	return object;
 }
 
 void kpool_put(struct kpool *p, void *object)
 {
-	spin_lock_bh(&p->lock);
+	spin_lock(&p->lock);
 	if (likely(p->total <= p->want)) {
 		give(p, object);
 		object = NULL;
 	} else {
 		p->total--;
 	}
-	spin_unlock_bh(&p->lock);
+	spin_unlock(&p->lock);
 	kfree(object);
 }

@@ -216,7 +216,7 @@ void env_run_failed(struct core_run *cr)
 	struct krun *r = krun_of(cr);
 
 	kmsg_give_up_all(r);
-	esp_run_cancelled(&r->e, know());
+	esp_run_cancelled(&r->e, know_here(r->ep->node));
 }
 
 /*
@@ -234,20 +234,20 @@ static void tell(struct krun *r, s32 status, u32 rank)
 {
 	struct kep *e = r->ep;
 
-	spin_lock_bh(&r->send_lock);
+	spin_lock(&r->send_lock);
 	WRITE_ONCE(r->over, r->starts);
 	if (r->word) {
 		WRITE_ONCE(r->word->status, status);
 		WRITE_ONCE(r->word->peer, rank);
 		smp_store_release(&r->word->over, r->starts); /* with the process */
 	}
-	spin_unlock_bh(&r->send_lock);
-	spin_lock_bh(&e->over_lock);
+	spin_unlock(&r->send_lock);
+	spin_lock(&e->over_lock);
 	WRITE_ONCE(e->over, e->over + 1);
 	if (status)
 		WRITE_ONCE(e->head->failed, e->head->failed + 1);
 	smp_store_release(&e->head->over, e->over); /* with the process */
-	spin_unlock_bh(&e->over_lock);
+	spin_unlock(&e->over_lock);
 	if (wq_has_sleeper(&e->wait))
 		wake_up_all(&e->wait);
 }
@@ -264,6 +264,6 @@ void env_run_done(struct core_run *cr)
 	kep_count(r->ep, status ? KEP_C_runs_failed : KEP_C_runs_good, 1);
 	tell(r, status, rank);
 	if (status)
-		esp_run_abort(&r->e, status, rank, know());
+		esp_run_abort(&r->e, status, rank, know_here(r->ep->node));
 	krun_unuse(r);
 }

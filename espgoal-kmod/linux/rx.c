@@ -15,8 +15,11 @@
 const u8 *env_frame_bytes(void *frame, u32 off, u32 len, u8 *buf)
 {
 	u32 have = !off && len > sizeof(struct esp_hdr) ? sizeof(struct esp_hdr) : 0;
+	struct sk_buff *skb = frame;
 
-	if (skb_copy_bits(frame, (int)(off + have), buf + have, (int)(len - have)))
+	if (likely(off + len <= skb_headlen(skb)))
+		kcopy_header(buf + have, skb->data + off + have, len - have);
+	else if (skb_copy_bits(frame, (int)(off + have), buf + have, (int)(len - have)))
 		memset(buf, 0, len); /* no header is valid with it */
 	return buf;
 }
@@ -67,7 +70,7 @@ static void take(struct knode *n, struct sk_buff *skb)
 	trace_espgoal_frame_in(skb->dev, skb->len);
 	ether_addr_copy(from.addr, eth_hdr(skb)->h_source);
 	kgate_enter(n);
-	esp_frame_in(&r->r, &from, skb, skb->len, know());
+	esp_frame_in(&r->r, &from, skb, skb->len, know_here(n));
 	kgate_leave(n);
 }
 
@@ -94,7 +97,7 @@ static int receive(struct sk_buff *skb, struct net_device *dev, struct packet_ty
 		return NET_RX_DROP;
 	}
 	take(n, skb);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1); /* the next frame out may be made of it */
 	return NET_RX_SUCCESS;
 }
 

@@ -40,10 +40,10 @@ void kmsg_end(struct kmsg *k, s32 status)
 	struct krun *r = k->run;
 	u8 phase;
 
-	spin_lock_bh(&r->send_lock);
+	spin_lock(&r->send_lock);
 	phase = k->phase;
 	k->phase = KMSG_FREE;
-	spin_unlock_bh(&r->send_lock);
+	spin_unlock(&r->send_lock);
 	if (phase != KMSG_EAGER && phase != KMSG_ORPHAN) {
 		core_op_done_quiet(&r->core, k->op, status);
 		kgate_pump(r);
@@ -58,7 +58,7 @@ static void give_up(struct kmsg *k)
 	struct esp_flow *f = NULL;
 	bool mine, local;
 
-	spin_lock_bh(&r->send_lock);
+	spin_lock(&r->send_lock);
 	mine = k->phase == KMSG_LONG;
 	local = k->local;
 	if (mine) {
@@ -69,11 +69,11 @@ static void give_up(struct kmsg *k)
 			env_flow_get(f);
 		}
 	}
-	spin_unlock_bh(&r->send_lock);
+	spin_unlock(&r->send_lock);
 	if (!mine)
 		return;
 	if (!local) {
-		esp_send_cancel(&k->m, know());
+		esp_send_cancel(&k->m, know_here(r->ep->node));
 		env_flow_put(f);
 		return;
 	}
@@ -103,11 +103,11 @@ int kmsg_waits(struct kmsg *k)
 	struct krun *r = k->run;
 	bool waits;
 
-	spin_lock_bh(&r->send_lock);
+	spin_lock(&r->send_lock);
 	waits = k->phase == KMSG_SENDING;
 	if (waits)
 		k->phase = KMSG_LONG;
-	spin_unlock_bh(&r->send_lock);
+	spin_unlock(&r->send_lock);
 	if (waits && READ_ONCE(r->core.dead))
 		give_up(k);
 	return CORE_PENDING;
@@ -120,6 +120,7 @@ int env_send(struct core_run *cr, u32 op)
 	const struct goal_op *o = &cr->sched->op[op];
 	const struct esp_table *t = m->m.table;
 	const struct esp_rank *to = &t->rank[o->peer];
+	struct knode *n = r->ep->node;
 	u64 len = core_op_bytes(cr, o);
 	struct kmsg *k;
 	bool eager;
@@ -141,7 +142,7 @@ int env_send(struct core_run *cr, u32 op)
 	k->m.ref = k;
 	k->m.len = len;
 	kep_count(r->ep, KEP_C_messages_remote, 1);
-	rc = esp_send(&r->ep->node->n, &k->m, &t->peer[to->peer], know());
+	rc = esp_send(&n->n, &k->m, &t->peer[to->peer], know_here(n));
 	if (likely(!rc))
 		return eager ? CORE_DONE : kmsg_waits(k);
 	k->phase = KMSG_FREE;

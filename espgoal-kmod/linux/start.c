@@ -114,7 +114,7 @@ static int go(struct krun *r, struct kmember *m, const struct espgoal_start *a)
 	}
 	if (unlikely(status))
 		core_cancel(&r->core, status, rank);
-	esp_run_started(&r->e, know());
+	esp_run_started(&r->e, know_here(n));
 	klocal_started(r);
 	core_start(&r->core);
 	kgate_leave(n);
@@ -165,7 +165,7 @@ int krun_start(struct kep *e, const struct espgoal_start *a)
 	h = r->sched->s.hdr;
 	if (h->rank != m->m.rank || h->npeers != m->m.table->nranks)
 		goto put_member;
-	if (!(a->flags & ESPGOAL_START_FAILED)) {
+	if (!(a->flags & ESPGOAL_START_FAILED) && (a->nsegs || r->sched->in_bytes)) {
 		rc = copy_in(r, a);
 		if (rc)
 			goto put_member;

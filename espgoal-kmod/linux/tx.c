@@ -11,7 +11,7 @@
 #include "home.h"
 #include "trace.h"
 
-#define TRIES 64 /* of a frame that the device does not take */
+#define TRIES 8 /* of a frame that the device does not take: all others wait behind it */
 #define PAUSE (50 * ESP_US)
 #define DRAIN 512 /* frames in one go */
 
@@ -20,25 +20,28 @@ struct esp_out *env_out_get(struct esp_rail *er)
 	struct krail *r = krail_of(er);
 	struct kout *o;
 
-	spin_lock_bh(&r->lock);
+	spin_lock(&r->lock);
 	o = r->gone ? NULL : r->spare;
 	if (o)
 		r->spare = o->next;
-	spin_unlock_bh(&r->lock);
+	spin_unlock(&r->lock);
 	return o ? &o->out : NULL;
 }
 
+/* Under the rail's lock. */
 static void give_back(struct krail *r, struct kout *o)
 {
-	spin_lock_bh(&r->lock);
 	o->next = r->spare;
 	r->spare = o;
-	spin_unlock_bh(&r->lock);
 }
 
-void env_out_put(struct esp_rail *r, struct esp_out *o)
+void env_out_put(struct esp_rail *er, struct esp_out *o)
 {
-	give_back(krail_of(r), container_of(o, struct kout, out));
+	struct krail *r = krail_of(er);
+
+	spin_lock(&r->lock);
+	give_back(r, container_of(o, struct kout, out));
+	spin_unlock(&r->lock);
 }
 
 /* Runs keep the payload that queued frames name. */
@@ -55,13 +58,14 @@ void env_out(struct esp_rail *er, struct esp_out *o)
 			atomic_inc(&m->run->busy);
 	}
 	k->next = NULL;
-	spin_lock_bh(&r->lock);
+	spin_lock(&r->lock);
 	*r->last = k;
 	r->last = &k->next;
-	spin_unlock_bh(&r->lock);
+	spin_unlock(&r->lock);
 }
 
-static void let_go(struct krail *r, struct kout *k)
+/* It needs its payload no more. */
+static void let_go(struct kout *k)
 {
 	u32 i;
 
@@ -71,7 +75,6 @@ static void let_go(struct krail *r, struct kout *k)
 		if (m)
 			krun_unuse(m->run);
 	}
-	give_back(r, k);
 }
 
 static const void *piece_at(const struct esp_piece *p)
@@ -105,6 +108,24 @@ static inline void damage(u8 *payload, u32 len)
 }
 #endif
 
+/* Most frames are short: made of a piece of a page, and of the remains of one that came in. */
+static struct sk_buff *empty(u32 bytes)
+{
+	u32 all = SKB_DATA_ALIGN(bytes) + SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct sk_buff *skb;
+	void *head;
+
+	if (all > PAGE_SIZE / 2)
+		return alloc_skb(bytes, GFP_ATOMIC | __GFP_NOWARN);
+	head = napi_alloc_frag(all);
+	if (!head)
+		return NULL;
+	skb = napi_build_skb(head, all);
+	if (!skb)
+		skb_free_frag(head);
+	return skb;
+}
+
 static struct sk_buff *build(struct krail *r, struct esp_out *o)
 {
 	struct net_device *dev = r->dev;
@@ -112,8 +133,7 @@ static struct sk_buff *build(struct krail *r, struct esp_out *o)
 	struct sk_buff *skb;
 	u8 *hdr, *payload;
 
-	skb = alloc_skb(room + o->total_len + dev->needed_tailroom + ETH_ZLEN,
-			GFP_ATOMIC | __GFP_NOWARN);
+	skb = empty(room + o->total_len + dev->needed_tailroom + ETH_ZLEN);
 	if (!skb) {
 		knode_count(r->node, KNODE_C_no_skb);
 		return NULL;
@@ -133,7 +153,7 @@ static struct sk_buff *build(struct krail *r, struct esp_out *o)
 	if (o->pcrc && o->total_len > o->hdr_len)
 		crc = env_crc32c(crc, payload, o->total_len - o->hdr_len);
 	esp_seal(o, crc);
-	memcpy(hdr, o->hdr, o->hdr_len);
+	kcopy_header(hdr, o->hdr, o->hdr_len);
 	damage(payload, o->total_len - o->hdr_len);
 	skb->dev = dev;
 	skb->protocol = htons(kparam_ethertype);
@@ -179,27 +199,24 @@ void krail_drain(struct krail *r)
 	struct kout *k;
 	u32 n = 0;
 
-	spin_lock_bh(&r->lock);
+	spin_lock(&r->lock);
 	if (r->draining || r->paused)
 		goto unlock;
 	r->draining = true;
 	while ((k = r->first) != NULL && !r->gone) {
 		bool sent;
 
-		if (++n > DRAIN) {
-			/* Others add faster than this CPU sends: let it do something else, too. */
-			r->paused = true;
-			hrtimer_start(&r->pause, ns_to_ktime(know()), HRTIMER_MODE_ABS_SOFT);
-			break;
-		}
-
-		spin_unlock_bh(&r->lock);
-		sent = transmit(r, k);
-		spin_lock_bh(&r->lock);
+		spin_unlock(&r->lock);
+		sent = ++n <= DRAIN && transmit(r, k);
+		if (sent)
+			let_go(k);
+		spin_lock(&r->lock);
 		if (!sent) {
+			/* The device would not take it, or others add faster than this CPU sends. */
 			if (!r->gone) {
 				r->paused = true;
-				hrtimer_start(&r->pause, ns_to_ktime(know() + PAUSE),
+				hrtimer_start(&r->pause,
+					      ns_to_ktime(know() + (n <= DRAIN ? PAUSE : 0)),
 					      HRTIMER_MODE_ABS_SOFT);
 			}
 			break;
@@ -208,13 +225,11 @@ void krail_drain(struct krail *r)
 		r->first = k->next;
 		if (!r->first)
 			r->last = &r->first;
-		spin_unlock_bh(&r->lock);
-		let_go(r, k);
-		spin_lock_bh(&r->lock);
+		give_back(r, k);
 	}
 	r->draining = false;
 unlock:
-	spin_unlock_bh(&r->lock);
+	spin_unlock(&r->lock);
 }
 
 void env_kick(struct esp_rail *r)
@@ -227,13 +242,14 @@ void krail_purge(struct krail *r)
 {
 	struct kout *k, *next;
 
-	spin_lock_bh(&r->lock);
+	spin_lock(&r->lock);
 	k = r->first;
 	r->first = NULL;
 	r->last = &r->first;
-	spin_unlock_bh(&r->lock);
+	spin_unlock(&r->lock);
 	for (; k; k = next) {
 		next = k->next;
-		let_go(r, k);
+		let_go(k);
+		env_out_put(&r->r, &k->out);
 	}
 }
