@@ -62,7 +62,7 @@ struct coll_goal_params {
 
 /* Counters of the component itself; the engine has more (pvars.c). */
 struct coll_goal_stats {
-	unsigned long long builds, allocs, hits, declined, votes;
+	unsigned long long builds, allocs, hits, declined, votes, probes;
 };
 
 struct coll_goal_component {
@@ -72,6 +72,7 @@ struct coll_goal_component {
 	struct goal_engine *engine; /* the host engine */
 	struct goal_engine *kernel; /* the kernel engine, or NULL */
 	char kernel_why[160];       /* it is of no use, if it is known here */
+	bool kernel_lost;           /* its frames get no answer: it joins no more groups */
 	bool kernel_told;           /* the user was told, or need not be */
 	int output;                 /* stream of verbose messages */
 	bool threads;               /* locks are needed */
@@ -222,6 +223,9 @@ struct coll_goal_module {
 	bool kernel_wanted;            /* every member has the kernel engine, and it is of use */
 	struct goal_group *kernel;     /* the members on it; NULL: not agreed on */
 	struct coll_goal_grave *kernel_grave;
+	struct goal_loaded *probe_loaded; /* probe.c */
+	struct coll_goal_grave *probe_grave;
+	struct goal_run *probe;
 	uint32_t degree;          /* most neighbors of any member, with the kernel engine */
 	struct goal_group *apart; /* all over the PML, for COLL_GOAL_NEAR before the vote */
 	struct coll_goal_grave *apart_grave;
@@ -350,6 +354,9 @@ int coll_goal_modex_publish(void);
 /* What the process @name published; NULL: nothing. Stays valid until coll_goal_modex_forget(). */
 const struct coll_goal_card *coll_goal_modex_card(opal_process_name_t name);
 const struct coll_goal_card *coll_goal_modex_mine(void);
+/* Do frames get through to @name? Of this node: yes. Others: once they did. */
+bool coll_goal_modex_answers(opal_process_name_t name);
+void coll_goal_modex_answered(opal_process_name_t name);
 void coll_goal_modex_forget(void);
 
 /* wait.c: tell the engine how many processes share how many cores, at first use. */
@@ -392,6 +399,13 @@ uint32_t coll_goal_kernel_degree(struct coll_goal_module *m); /* UINT32_MAX: not
 /* May calls of @key run there; will they, now that the vote is over? */
 bool coll_goal_kernel_eligible(const struct coll_goal_key *key);
 bool coll_goal_kernel_takes(const struct coll_goal_module *m, const struct coll_goal_key *key);
+
+/* probe.c: a barrier on the kernel engine, to see whether frames get through. */
+bool coll_goal_probe_known(struct coll_goal_module *m); /* they do, to all members */
+int coll_goal_probe_load(struct coll_goal_module *m);   /* so that it can start: 0 or -errno */
+int coll_goal_probe_start(struct coll_goal_module *m);
+int coll_goal_probe_test(struct coll_goal_module *m);  /* as goal_run_test() */
+void coll_goal_probe_drop(struct coll_goal_module *m); /* it is not, or no more, needed */
 
 /* grave.c: free what the engine may still be busy with, now or later. */
 struct coll_goal_grave *coll_goal_grave_new(void);

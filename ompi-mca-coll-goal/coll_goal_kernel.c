@@ -23,7 +23,7 @@ void coll_goal_kernel_open(void)
 	struct goal_error error = { .code = 0 };
 
 	c->kernel = NULL;
-	c->kernel_told = false;
+	c->kernel_told = c->kernel_lost = false;
 	c->kernel_why[0] = '\0';
 	if (p->engine == COLL_GOAL_ENGINE_HOST || !goal_engine_open(&attr, &c->kernel, &error))
 		return;
@@ -118,6 +118,10 @@ int coll_goal_kernel_join(struct coll_goal_module *m, uint64_t nonce)
 	struct goal_error error = { .code = 0 };
 	int rc = -ENOMEM;
 
+	if (c->kernel_lost) {
+		free(all);
+		return -EHOSTUNREACH;
+	}
 	m->kernel_grave = coll_goal_grave_new();
 	if (!all || !m->kernel_grave)
 		goto free_grave;
@@ -126,7 +130,7 @@ int coll_goal_kernel_join(struct coll_goal_module *m, uint64_t nonce)
 	attr.addresses = all;
 	rc = goal_group_create(c->kernel, &attr, &m->kernel, &error);
 	if (!rc)
-		goto free_addresses;
+		goto free_addresses; /* what else may fail is kernel_leave()'s to take back */
 	snprintf(c->kernel_why, sizeof(c->kernel_why), "%s", error.text);
 
 free_grave:
@@ -139,6 +143,7 @@ free_addresses:
 
 void coll_goal_kernel_leave(struct coll_goal_module *m)
 {
+	coll_goal_probe_drop(m);
 	if (m->kernel)
 		coll_goal_bury(m->kernel_grave, m->kernel, NULL);
 	m->kernel = NULL;

@@ -15,6 +15,7 @@
 struct entry {
 	opal_process_name_t name;
 	struct coll_goal_card *card; /* NULL: the process published none */
+	bool answers;                /* frames of the kernel engine get through to it */
 };
 
 static struct coll_goal_card mine;
@@ -192,6 +193,32 @@ const struct coll_goal_card *coll_goal_modex_card(opal_process_name_t name)
 	}
 	coll_goal_unlock();
 	return card;
+}
+
+bool coll_goal_modex_answers(opal_process_name_t name)
+{
+	const struct coll_goal_card *card = coll_goal_modex_card(name);
+	bool answers;
+
+	if (!card)
+		return false;
+	if (card == &mine || goal_address_near(&card->kernel, &mine.kernel))
+		return true;
+	coll_goal_lock();
+	answers = book.slot[find(name)].answers;
+	coll_goal_unlock();
+	return answers;
+}
+
+void coll_goal_modex_answered(opal_process_name_t name)
+{
+	const struct coll_goal_card *card = coll_goal_modex_card(name);
+
+	if (!card || card == &mine)
+		return;
+	coll_goal_lock();
+	book.slot[find(name)].answers = true;
+	coll_goal_unlock();
 }
 
 void coll_goal_modex_forget(void)

@@ -221,11 +221,11 @@ int coll_goal_params_register(mca_base_component_t *c)
 	if (rc != OMPI_SUCCESS)
 		return rc;
 	PARAMS->engine = COLL_GOAL_ENGINE_AUTO;
-	rc = register_enum(c, "engine",
-			   "What runs the schedules: host (this process), kernel (/dev/espgoal; no "
-			   "module makes it yet), or "
-			   "auto (the best one that all processes have)",
-			   engine_names, OPAL_INFO_LVL_3, &PARAMS->engine);
+	rc = register_enum(
+		c, "engine",
+		"What runs the schedules: host (this process), kernel (/dev/espgoal), or "
+		"auto (between nodes the kernel, where all processes have it)",
+		engine_names, OPAL_INFO_LVL_3, &PARAMS->engine);
 	if (rc != OMPI_SUCCESS)
 		return rc;
 	rc = register_uint(c, "node_ranks",

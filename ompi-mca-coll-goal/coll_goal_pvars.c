@@ -49,7 +49,7 @@ static unsigned long long read_counter(enum counter which)
 	case RUNS:
 		return engine.runs;
 	case RUNS_KERNEL:
-		return kernel.runs;
+		return kernel.runs - c->stats.probes;
 	case RUNS_FAILED:
 		return engine.runs_failed + kernel.runs_failed;
 	case BUILDS:

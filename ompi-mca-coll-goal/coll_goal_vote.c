@@ -9,6 +9,12 @@
  *		near peers), and who failed
  *	down	the result
  *
+ * Where that is the kernel engine, and some members have not met on it before, they see whether their
+ * frames get through (probe.c), and tell by two more waves:
+ *
+ *	up	the AND of that
+ *	down	the result
+ *
  * The tree is binomial from rank 0. On an intercommunicator it goes through the two leaders (the
  * ranks 0): the one with the lower name is the root, the whole other group hangs below it, and
  * the rest of its own group below the other leader; so every edge joins the two groups, as the
@@ -25,6 +31,10 @@
 #define VOTE_HOST   0x1u
 #define VOTE_NEAR   0x2u /* through shared memory with every peer of the node */
 #define VOTE_KERNEL 0x4u
+#define VOTE_MET    0x8u /* frames get through to all members, as far as is known */
+
+/* What one member lacks, and the others do without. */
+#define VOTE_OPTIONS (VOTE_KERNEL | VOTE_MET)
 
 struct ballot {
 	uint64_t nonce;
@@ -40,6 +50,7 @@ enum wave {
 	WAVE_NONCE,  /* waits for the nonce from above */
 	WAVE_UP,     /* waits for the ballots from below */
 	WAVE_RESULT, /* waits for the result from above */
+	WAVE_PROBE,  /* waits for the end of the probe, then goes up again */
 	WAVE_SENDS   /* waits until what it sent has left */
 };
 
@@ -53,11 +64,12 @@ struct coll_goal_vote {
 	int children;
 	int *child; /* ranks */
 	/* Each message its own place: the PML may still read one when the next is written. */
-	struct ballot nonce, mine, result;
-	struct ballot *below; /* by child */
+	struct ballot nonce, mine[2], result[2]; /* by round */
+	int round;                               /* 1: the probe is over */
+	struct ballot *below;                    /* by child */
 	ompi_request_t *from_parent;
 	ompi_request_t **from_child;
-	ompi_request_t **sent; /* nonce and result to each child, ballot to the parent */
+	ompi_request_t **sent; /* nonce and results to each child, ballots to the parent */
 	int sends;
 };
 
@@ -172,7 +184,7 @@ static struct coll_goal_vote *vote_new(struct coll_goal_module *m)
 	v->child = coll_goal_malloc((size_t)most * sizeof(*v->child));
 	v->below = coll_goal_calloc(most, sizeof(*v->below));
 	v->from_child = coll_goal_calloc(most, sizeof(*v->from_child));
-	v->sent = coll_goal_calloc(2 * (size_t)most + 1, sizeof(*v->sent));
+	v->sent = coll_goal_calloc(3 * (size_t)most + 2, sizeof(*v->sent));
 	if (!v->child || !v->below || !v->from_child || !v->sent) {
 		vote_free(v);
 		return NULL;
@@ -185,9 +197,27 @@ static struct coll_goal_vote *vote_new(struct coll_goal_module *m)
 	return v;
 }
 
+/* Have the kernel engine take part, or say in @mine who cannot. */
+static void join_kernel(struct coll_goal_module *m, uint64_t nonce, struct ballot *mine)
+{
+	int rc = coll_goal_kernel_join(m, nonce);
+
+	if (!rc)
+		rc = coll_goal_probe_load(m);
+	if (rc) {
+		mine->odd = mine->culprit;
+		return;
+	}
+	mine->engines |= VOTE_KERNEL;
+	if (coll_goal_probe_known(m))
+		mine->engines |= VOTE_MET;
+	mine->degree = coll_goal_kernel_degree(m);
+}
+
 /* The nonce is known: pass it on, and add the group. */
 static int wave_nonce(struct coll_goal_vote *v)
 {
+	struct ballot *mine = &v->mine[0];
 	int rc;
 
 	for (int i = 0; i < v->children; i++) {
@@ -195,25 +225,19 @@ static int wave_nonce(struct coll_goal_vote *v)
 		if (rc != OMPI_SUCCESS)
 			return -EIO;
 	}
-	v->mine.nonce = v->nonce.nonce;
-	v->mine.engines = VOTE_HOST;
-	v->mine.culprit = ompi_comm_rank(v->module->comm);
+	mine->nonce = v->nonce.nonce;
+	mine->engines = VOTE_HOST;
+	mine->culprit = ompi_comm_rank(v->module->comm);
+	mine->odd = -1;
 	rc = coll_goal_group_add(v->module, v->nonce.nonce);
 	if (rc) {
-		v->mine.engines = 0;
-		v->mine.status = rc;
+		mine->engines = 0;
+		mine->status = rc;
 	} else if (coll_goal_group_near(v->module)) {
-		v->mine.engines |= VOTE_NEAR;
+		mine->engines |= VOTE_NEAR;
 	}
-	v->mine.odd = -1;
-	if (!rc && v->module->kernel_wanted) {
-		if (coll_goal_kernel_join(v->module, v->nonce.nonce)) {
-			v->mine.odd = v->mine.culprit;
-		} else {
-			v->mine.engines |= VOTE_KERNEL;
-			v->mine.degree = coll_goal_kernel_degree(v->module);
-		}
-	}
+	if (!rc && v->module->kernel_wanted)
+		join_kernel(v->module, v->nonce.nonce, mine);
 	v->wave = WAVE_UP;
 	return 1;
 }
@@ -221,6 +245,8 @@ static int wave_nonce(struct coll_goal_vote *v)
 /* All ballots are in: count them, and send the sum up, or decide. */
 static int wave_up(struct coll_goal_vote *v)
 {
+	struct ballot *mine = &v->mine[v->round];
+
 	for (int i = 0; i < v->children; i++) {
 		int rc = test(&v->from_child[i]);
 
@@ -231,38 +257,65 @@ static int wave_up(struct coll_goal_vote *v)
 		const struct ballot *b = &v->below[i];
 
 		/* The first who failed, else the first who has less than the others. */
-		if (!v->mine.status &&
-		    (b->status || v->mine.engines & ~b->engines & ~VOTE_KERNEL)) {
-			v->mine.status = b->status;
-			v->mine.culprit = b->culprit;
+		if (!mine->status && (b->status || mine->engines & ~b->engines & ~VOTE_OPTIONS)) {
+			mine->status = b->status;
+			mine->culprit = b->culprit;
 		}
-		v->mine.engines &= b->engines;
-		if (b->degree > v->mine.degree)
-			v->mine.degree = b->degree;
-		if (v->mine.odd < 0)
-			v->mine.odd = b->odd;
+		mine->engines &= b->engines;
+		if (b->degree > mine->degree)
+			mine->degree = b->degree;
+		if (mine->odd < 0)
+			mine->odd = b->odd;
 	}
 	v->wave = WAVE_RESULT;
 	if (v->parent < 0) {
-		v->result = v->mine;
+		v->result[v->round] = *mine;
 		return 1;
 	}
-	if (isend(v, &v->mine, v->parent) != OMPI_SUCCESS ||
-	    irecv(v, &v->result, v->parent, &v->from_parent) != OMPI_SUCCESS)
+	if (isend(v, mine, v->parent) != OMPI_SUCCESS ||
+	    irecv(v, &v->result[v->round], v->parent, &v->from_parent) != OMPI_SUCCESS)
 		return -EIO;
 	return 1;
 }
 
 static int wave_result(struct coll_goal_vote *v)
 {
+	const struct ballot *result = &v->result[v->round];
 	int rc = test(&v->from_parent);
 
 	if (rc <= 0)
 		return rc;
 	for (int i = 0; i < v->children; i++)
-		if (isend(v, &v->result, v->child[i]) != OMPI_SUCCESS)
+		if (isend(v, result, v->child[i]) != OMPI_SUCCESS)
 			return -EIO;
-	v->wave = WAVE_SENDS;
+	v->wave = v->round || (result->engines & VOTE_OPTIONS) != VOTE_KERNEL ? WAVE_SENDS
+									      : WAVE_PROBE;
+	return 1;
+}
+
+/* Everybody has the group on the kernel engine. */
+static int wave_probe(struct coll_goal_vote *v)
+{
+	struct coll_goal_module *m = v->module;
+	struct ballot *mine = &v->mine[1];
+	int rc = m->probe ? 0 : coll_goal_probe_start(m);
+
+	if (!rc)
+		rc = coll_goal_probe_test(m);
+	if (!rc)
+		return 0;
+	*mine = v->result[0];
+	if (rc < 0) {
+		mine->engines &= ~VOTE_KERNEL;
+		/* Others only hear of it: who got no answer says so. */
+		if (rc == -EHOSTUNREACH)
+			mine->odd = ompi_comm_rank(m->comm);
+	}
+	v->round = 1;
+	v->wave = WAVE_UP;
+	for (int i = 0; i < v->children; i++)
+		if (irecv(v, &v->below[i], v->child[i], &v->from_child[i]) != OMPI_SUCCESS)
+			return -EIO;
 	return 1;
 }
 
@@ -290,6 +343,8 @@ static int step(struct coll_goal_vote *v)
 		return wave_up(v);
 	case WAVE_RESULT:
 		return wave_result(v);
+	case WAVE_PROBE:
+		return wave_probe(v);
 	default:
 		return wave_sends(v);
 	}
@@ -309,30 +364,32 @@ static void leave(struct coll_goal_vote *v)
 	coll_goal_unlock();
 }
 
-/* The vote is over, with what v->result says, or with @error: let the queue go. */
+/* The vote is over, with what its last result says, or with @error: let the queue go. */
 static void conclude(struct coll_goal_vote *v, int error)
 {
+	const struct ballot *result = &v->result[v->round];
 	struct coll_goal_module *m = v->module;
 	ompi_communicator_t *comm = m->comm;
-	bool agreed = !error && v->result.engines & VOTE_HOST;
+	bool agreed = !error && result->engines & VOTE_HOST;
 
 	/*
 	 * Who of two opens the other's memory, and who does not, is seen by one of them alone: so
 	 * either all members use it, or none does.
 	 */
-	if (agreed && !(v->result.engines & VOTE_NEAR)) {
+	if (agreed && !(result->engines & VOTE_NEAR)) {
 		error = coll_goal_group_far(m);
 		agreed = !error;
 		if (agreed)
-			coll_goal_say_member(comm, "no-shared-memory", v->result.culprit,
+			coll_goal_say_member(comm, "no-shared-memory", result->culprit,
 					     comm->c_name);
 	}
-	if (agreed && v->result.engines & VOTE_KERNEL)
-		m->degree = v->result.degree;
+	if (agreed && result->engines & VOTE_KERNEL)
+		m->degree = result->degree;
 	else
 		coll_goal_kernel_leave(m);
-	if (agreed && v->result.odd >= 0)
-		coll_goal_kernel_say(m, v->result.odd);
+	coll_goal_probe_drop(m);
+	if (agreed && result->odd >= 0)
+		coll_goal_kernel_say(m, result->odd);
 	if (agreed) {
 		error = coll_goal_cache_settle(m);
 		agreed = !error;
@@ -347,18 +404,18 @@ static void conclude(struct coll_goal_vote *v, int error)
 	mca_coll_goal_component.stats.votes += agreed;
 	coll_goal_unlock();
 	if (!agreed) {
-		int status = error ? error : v->result.status ? v->result.status : -EIO;
+		int status = error ? error : result->status ? result->status : -EIO;
 
 		/* Of an error of its own only this member knows. */
 		coll_goal_say_once("no-vote", comm->c_name,
-				   error ? ompi_comm_rank(comm) : v->result.culprit,
+				   error ? ompi_comm_rank(comm) : result->culprit,
 				   strerror(-status));
 		coll_goal_spoil(m, coll_goal_error(m, status));
 	} else {
 		opal_output_verbose(1, mca_coll_goal_component.output,
 				    "coll:goal: %s runs on the %s, group %016llx", comm->c_name,
 				    m->kernel ? "kernel and host engines" : "host engine",
-				    (unsigned long long)v->result.nonce);
+				    (unsigned long long)result->nonce);
 	}
 	if (error)
 		leave(v);

@@ -29,6 +29,7 @@ coll_goal_sources = \
 	%D%/coll_goal_pack.c \
 	%D%/coll_goal_params.c \
 	%D%/coll_goal_plan.c \
+	%D%/coll_goal_probe.c \
 	%D%/coll_goal_progress.c \
 	%D%/coll_goal_pvars.c \
 	%D%/coll_goal_reduce.c \
