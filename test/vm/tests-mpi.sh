@@ -3,12 +3,12 @@
 # mpirun across the nodes: the programs of test/mpi, which check every byte and goal's counters, and
 # the OSU benchmarks with validation. Sourced by test/vm/suite.
 
-engine=auto
+engine=auto prefix=()
 # mpirun_nodes PER ARGUMENT...: PER ranks on each node, on coll/goal alone, with that engine.
 mpirun_nodes() {
 	local per=$1
 	shift
-	on node0 mpirun --map-by "ppr:$per:node" -np $((per * $(node_count))) --mca coll goal \
+	on node0 "${prefix[@]}" mpirun --map-by "ppr:$per:node" -np $((per * $(node_count))) --mca coll goal \
 		--mca coll_goal_engine $engine --mca mpi_yield_when_idle 1 "$@"
 }
 
@@ -16,7 +16,7 @@ mpirun_nodes() {
 mpi() {
 	local per=$1 program=$2 out=$work/mpi.out status
 	shift 2
-	limit=150 mpirun_nodes "$per" "$programs/mpi/$program" "$@" >"$out" 2>&1
+	mpirun_nodes "$per" "$programs/mpi/$program" "$@" >"$out" 2>&1
 	status=$?
 	cat "$out"
 	[ $status -eq 0 ] || return $status
@@ -31,21 +31,95 @@ mpi_kernel() {
 	grep -aq "^KERNEL $program: [1-9]" "$work/mpi.out" || wrong "nothing ran on the kernel engine"
 }
 
-# stranger: one node's device speaks another ABI. All use the host engine, and one message says why.
-stranger() {
-	local out=$work/mpi.out hide
-	# shellcheck disable=SC2016
-	hide='[ "$OMPI_COMM_WORLD_RANK" != 1 ] || mount --bind /dev/null /dev/espgoal; exec "$@"'
-	mpirun_nodes 1 unshare -m sh -c "$hide" sh \
-		"$programs/mpi/engines" host >"$out" 2>&1 || {
+# without NODES TEXT COMMAND...: under that command something is wrong with the kernel engine. All use
+# the host engine, and one message says why, and on which of the nodes.
+without() {
+	local nodes=$1 text=$2 out=$work/mpi.out
+	shift 2
+	mpirun_nodes 1 "$@" "$programs/mpi/engines" host >"$out" 2>&1 || {
 		cat "$out"
 		wrong "the job did not go on with the host engine"
 	}
 	cat "$out"
-	if [ "$(grep -ac 'kernel engine is not used.* on node node' "$out")" != 1 ] ||
-		! grep -aq 'on node node1: .*ABI' "$out"; then
-		wrong "not one message that names node1 and the ABI"
+	if [ "$(grep -ac 'kernel engine is not used' "$out")" != 1 ] ||
+		! grep -aqE "kernel engine is not used.* on node node$nodes: .*$text" "$out"; then
+		wrong "not one message that names node$nodes and: $text"
 	fi
+}
+
+# killed WHAT VICTIM: in that collective, whose runs are the kernel's; all others must get an error. mpirun
+# itself often does not end after that (4.1.4).
+killed() {
+	local out=$work/mpi.out n=$((2 * $(node_count)))
+	prefix=(timeout -k 3 22)
+	mpirun_nodes 2 --enable-recovery "$programs/mpi/kill" "$1" "$2" 64 >"$out" 2>&1
+	cat "$out"
+	[ "$(grep -aoE 'SURVIVOR [0-9]+ [0-9]+ kernel [1-9]' "$out" | sort -u | wc -l)" -eq $((n - 1)) ] ||
+		wrong "not $((n - 1)) survivors"
+}
+
+# lossy PER PROGRAM ARGUMENT...: while frames are lost.
+lossy() {
+	local status
+	on_nodes tc qdisc add dev eth0 root netem limit 4000 loss 3% || wrong "tc does not take netem"
+	(mpi_kernel "$@")
+	status=$?
+	on_nodes tc -s qdisc show dev eth0 | tee "$work/qdisc.out"
+	on_nodes tc qdisc del dev eth0 root
+	[ "$(grep -c 'dropped [1-9]' "$work/qdisc.out")" -eq "$(node_count)" ] || wrong "no frame was lost"
+	return $status
+}
+
+# stranger: one node's device speaks another ABI.
+stranger() {
+	# shellcheck disable=SC2016
+	without 1 ABI unshare -m sh -c \
+		'[ "$OMPI_COMM_WORLD_RANK" != 1 ] || mount --bind /dev/null /dev/espgoal; exec "$@"' sh
+}
+
+# absent, forbidden, unlisted: one node has no device, a user who may not open it, no interface.
+absent() {
+	local status
+	on node1 mv /dev/espgoal /dev/espgoal.away
+	(without 1 'no /dev/espgoal: load the module')
+	status=$?
+	on node1 mv /dev/espgoal.away /dev/espgoal
+	return $status
+}
+
+forbidden() {
+	local status
+	on node1 chmod 0 /dev/espgoal
+	(without 1 'not for this user' setpriv --bounding-set=-dac_override,-dac_read_search)
+	status=$?
+	on node1 chmod 0660 /dev/espgoal
+	return $status
+}
+
+# interfaces NAME: which node1 uses; without a name, none.
+# shellcheck disable=SC2016
+interfaces() { on node1 sh -c 'echo "$1" >/proc/sys/net/espgoal/interfaces' sh "$1"; }
+
+unlisted() {
+	local status
+	interfaces ''
+	(without 1 'no interface in use')
+	status=$?
+	interfaces auto
+	return $status
+}
+
+# unreached: one node's interface does not lead to the others, which frames alone tell.
+unreached() {
+	local status
+	on node1 sh -c 'ip link add astray type veth peer name nowhere &&
+		ip link set astray up && ip link set nowhere up' || return
+	interfaces astray
+	(without '[01]' 'no frame comes back')
+	status=$?
+	interfaces auto
+	on node1 ip link delete astray
+	return $status
 }
 
 # goal_run: the library alone, on the kernel engine, within a node.
@@ -70,17 +144,20 @@ launched() {
 	done
 }
 
-# Where OSU's collectives are: named by GOAL_OSU, the folder with blocking/osu_barrier.
+# osu PER PROGRAM ARGUMENT...: OSU's benchmark, which compares what arrived (-c). GOAL_OSU names the folder
+# that has it, or one above.
 osu() {
-	local program=$1
-	shift
+	local per=$1 program=$2 path
+	shift 2
 	[ -n "${GOAL_OSU:-}" ] || skip "OSU's benchmarks are nobody's package: GOAL_OSU names their folder mpi/collective"
-	[ -x "$(find "$GOAL_OSU" -name "$program" | head -n 1)" ] || skip "no $program below $GOAL_OSU"
-	limit=150 mpirun_nodes 1 "$(find "$GOAL_OSU" -name "$program" | head -n 1)" "$@" >"$work/osu.out" 2>&1 || {
+	path=$(find "$GOAL_OSU" -name "$program" -type f -perm -u+x | head -n 1)
+	[ -n "$path" ] || skip "no $program below $GOAL_OSU"
+	limit=150 mpirun_nodes "$per" --mca coll_goal_verbose 1 "$path" "$@" >"$work/osu.out" 2>&1 || {
 		cat "$work/osu.out"
 		return 1
 	}
 	cat "$work/osu.out"
+	grep -aq 'runs on the kernel and host engines' "$work/osu.out" || wrong "it did not run on the kernel engine"
 	! grep -q Fail "$work/osu.out"
 }
 
@@ -96,13 +173,45 @@ tests_mpi() {
 	engine=kernel
 	try mpi-kernel/engines mpi_kernel 1 engines kernel
 	try mpi-kernel/late mpi_kernel 2 late
-	try mpi-kernel/outstanding mpi_kernel 1 outstanding
-	try mpi-kernel/neighbor mpi_kernel 1 neighbor
+	try mpi-kernel/conform long 200 mpi_kernel 1 conform
+	try mpi-kernel/neighbor long 200 mpi_kernel 1 neighbor
+	for program in ops outstanding test_loop empty freed reused errors; do
+		try mpi-kernel/$program mpi_kernel 1 $program
+	done
+	try mpi-kernel/threads mpi_kernel 1 threads 30
 	try mpi-kernel/churn mpi_kernel 1 churn 20
 	try mpi-kernel/computing mpi_kernel 2 computing
-	try mpi-kernel/stranger stranger
-	engine=auto
-	for program in osu_barrier osu_ibarrier osu_gather osu_igather osu_neighbor_alltoall; do
-		try "osu/$program" osu $program -i 50 -x 5 -m 4:1024 -c
+	try mpi-kernel/lossy lossy 1 outstanding
+	try mpi-kernel/finalize lossy 2 comm_free left
+	for program in 'barrier 3' 'barrier 0' 'ibarrier 3' 'barrier_init 1' 'gather 0' 'neighbor 2'; do
+		# shellcheck disable=SC2086
+		try "mpi-kernel/killed-${program/ /-}" killed $program
 	done
+	try mpi-kernel/stranger stranger
+	try mpi-kernel/forbidden forbidden
+	try mpi-kernel/unlisted unlisted
+	try mpi-kernel/unreached unreached
+	engine=auto
+	try mpi-kernel/absent absent
+	for program in osu_barrier osu_ibarrier; do
+		try "osu/$program" osu 1 $program -i 200 -x 20
+	done
+	for program in osu_gather osu_igather; do
+		try "osu/$program" osu 1 $program -i 100 -x 10 -m 1:1024 -c
+	done
+	# A ring, for which there must be three ranks at least.
+	for program in osu_{,i}neighbor_{allgather,alltoall}; do
+		try "osu/$program" osu 2 "$program" -i 50 -x 5 -m 1:1024 -c
+	done
+}
+
+# Some of it, where the guests are others.
+tests_mpi_few() {
+	engine=kernel
+	try mpi-kernel/engines mpi_kernel 1 engines kernel
+	try mpi-kernel/late mpi_kernel 2 late
+	try mpi-kernel/neighbor long 200 mpi_kernel 1 neighbor
+	try mpi-kernel/threads mpi_kernel 2 threads 20
+	try mpi-kernel/computing mpi_kernel 1 computing
+	engine=auto
 }
