@@ -272,6 +272,7 @@ tests_smp() {
 	try collectives/churn collect 2 -t 6 -c -s 5
 	try netem-loss netem dropped loss 5%
 	try cable interrupted cable_pulled
+	tests_mpi_few
 	try unload-after unload
 }
 
@@ -279,6 +280,7 @@ tests_four() {
 	try collectives/1 collect 1 -t 8 -s 6
 	try collectives/2 collect 2 -t 8 -s 7
 	try netem-loss netem dropped loss 2%
+	tests_mpi_few
 	try unload-after unload
 }
 
