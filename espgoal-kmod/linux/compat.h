@@ -14,6 +14,13 @@
 #include <linux/version.h>
 #include <linux/workqueue.h>
 
+/* This header has moved in 6.12. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+
 /* References to devices are tracked by name since 5.17, through netdev_hold() since 6.0. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
 typedef struct {

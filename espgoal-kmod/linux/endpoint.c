@@ -72,6 +72,7 @@ static void free_ep(struct work_struct *w)
 	kmm_put(e->mm, e);
 	xa_destroy(&e->groups);
 	xa_destroy(&e->scheds);
+	kvfree(e->run_used);
 	kvfree(e->run);
 	karea_free(&e->area);
 	kpool_free(&e->room);
@@ -79,6 +80,7 @@ static void free_ep(struct work_struct *w)
 	kep_uncharge(e, e->charged);
 	kuser_uncharge(e->user, KUSER_ENDPOINTS, 1);
 	kuser_put(e->user);
+	kfree(e->left);
 	kfree(e);
 	pools_shrink(n, ESP_POOLS, true);
 	atomic_dec(&n->open); /* the node may be gone from here on */
@@ -141,6 +143,24 @@ static u64 charge_of(const struct knode *n, u32 runs, u64 area)
 	return bytes + KEP_POOL_FLOW * sizeof(struct kflow);
 }
 
+/* Once: most namespaces never have an endpoint. */
+static int make_members(struct knode *n)
+{
+	int rc = 0;
+
+	mutex_lock(&kuser_lock);
+	if (!n->member) {
+		struct hlist_head *m = kvcalloc(1u << KMEMBER_BITS, sizeof(*m), GFP_KERNEL);
+
+		if (m)
+			smp_store_release(&n->member, m); /* with env_member_find() */
+		else
+			rc = -ENOMEM;
+	}
+	mutex_unlock(&kuser_lock);
+	return rc;
+}
+
 static int bring_up(struct kep *e, u32 runs, u64 area)
 {
 	u32 head = sizeof(struct espgoal_head) + runs * sizeof(struct espgoal_word);
@@ -148,9 +168,14 @@ static int bring_up(struct kep *e, u32 runs, u64 area)
 
 	e->run = kvcalloc(runs, sizeof(*e->run), GFP_KERNEL_ACCOUNT);
 	e->count = __alloc_percpu_gfp(KEP_COUNTERS * sizeof(u64), sizeof(u64), GFP_KERNEL_ACCOUNT);
-	if (!e->run || !e->count)
+	e->run_used = kvcalloc(BITS_TO_LONGS(runs), sizeof(long), GFP_KERNEL_ACCOUNT);
+	e->left = kzalloc(sizeof(*e->left), GFP_KERNEL_ACCOUNT);
+	if (!e->run || !e->count || !e->run_used || !e->left)
 		return -ENOMEM;
 	e->nruns = runs;
+	rc = make_members(e->node);
+	if (rc)
+		return rc;
 	rc = karea_init(&e->area, head, area);
 	if (rc)
 		return rc;
@@ -230,9 +255,11 @@ int kep_open(struct net *net, struct espgoal_open *a, struct kep **ep)
 	return 0;
 
 bring_down:
+	kfree(e->left);
 	kpool_free(&e->room);
 	karea_free(&e->area);
 	free_percpu(e->count);
+	kvfree(e->run_used);
 	kvfree(e->run);
 	kep_uncharge(e, e->charged);
 uncharge_endpoint:
@@ -304,19 +331,57 @@ void kep_close(struct kep *e, bool clean)
 		hlist_del_init_rcu(&e->by_cookie);
 		spin_unlock_bh(&n->table_lock);
 	}
-	if (gone)
+	if (gone) {
+		kmembers_without(n, e->e.cookie);
 		kep_put(e);
+	}
 }
 
-/* One whose process is gone, or whose time as LEFT is over. With a reference. */
+/* Of one that has left only this remains. Under the node's table_lock. */
+static void remember(struct kep *e)
+{
+	struct knode *n = e->node;
+	struct kleft *l = e->left;
+
+	e->left = NULL;
+	l->cookie = e->e.cookie;
+	l->at = e->closed_at;
+	list_add_tail(&l->all, &n->lefts);
+	hlist_add_head_rcu(&l->by_cookie, &n->left[hash_64(l->cookie, KHASH_BITS)]);
+	smp_wmb(); /* who does not find the endpoint any more finds this: env_ep_state() */
+}
+
+static void forget_left(struct knode *n, u64 now, bool all)
+{
+	struct kleft *l, *next;
+
+	spin_lock_bh(&n->table_lock);
+	list_for_each_entry_safe(l, next, &n->lefts, all) {
+		if (!all && now < l->at + n->n.p.linger)
+			break;
+		list_del(&l->all);
+		hlist_del_rcu(&l->by_cookie);
+		kfree_rcu(l, rcu);
+	}
+	spin_unlock_bh(&n->table_lock);
+}
+
+/*
+ * One whose process is gone, or whose time as LEFT is over, or of which nothing is under way since
+ * it has left. With a reference.
+ */
 static struct kep *next_to_end(struct knode *n, u64 now, bool all)
 {
 	struct kep *e, *found = NULL;
 
 	spin_lock_bh(&n->table_lock);
 	list_for_each_entry(e, &n->eps, all) {
-		if (READ_ONCE(e->state) == KEP_LEFT &&
-		    (all || now >= READ_ONCE(e->closed_at) + n->n.p.linger)) {
+		bool idle = READ_ONCE(e->state) == KEP_LEFT && refcount_read(&e->refs) == 1;
+
+		if (idle)
+			remember(e);
+		if (idle || (READ_ONCE(e->state) == KEP_LEFT &&
+			     (all || now >= READ_ONCE(e->closed_at) + n->n.p.linger))) {
 			list_del_init(&e->all);
 			hlist_del_init_rcu(&e->by_cookie);
 			found = e; /* the table's reference */
@@ -343,12 +408,14 @@ void kep_linger(struct knode *n, u64 now, bool all)
 		kgate_leave(n);
 		kep_put(e);
 	}
+	forget_left(n, now, all);
 }
 
 enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
 {
 	struct knode *n = knode_of(en);
 	enum esp_ep_state s = ESP_EP_GONE;
+	struct kleft *l;
 	struct kep *e;
 
 	rcu_read_lock();
@@ -358,8 +425,15 @@ enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
 
 			if (state != KEP_GONE)
 				s = state == KEP_OPEN ? ESP_EP_OPEN : ESP_EP_LEFT;
+			goto unlock;
+		}
+	smp_rmb(); /* with remember() */
+	hlist_for_each_entry_rcu(l, &n->left[hash_64(cookie, KHASH_BITS)], by_cookie)
+		if (l->cookie == cookie) {
+			s = ESP_EP_LEFT;
 			break;
 		}
+unlock:
 	rcu_read_unlock();
 	return s;
 }

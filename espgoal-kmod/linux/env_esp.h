@@ -7,12 +7,13 @@
 #ifndef ESPGOAL_ENV_ESP_H
 #define ESPGOAL_ENV_ESP_H
 
-#include <asm/unaligned.h>
 #include <linux/crc32c.h>
 #include <linux/random.h>
 #ifdef CONFIG_X86_64
 #include <asm/cpufeature.h>
 #endif
+
+#include "compat.h"
 
 static inline u64 env_random(struct esp_node *n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the core asks of this home so often that a call would cost more than the answer. Included at the
- * end of home.h. All of it is asked in a gate, where bottom halves are off.
+ * What the core asks of this home so often that a call would cost more than the answer. Included
+ * at the end of home.h. All of it is asked in a gate, where bottom halves are off.
  */
 #ifndef ESPGOAL_ENV_INLINE_H
 #define ESPGOAL_ENV_INLINE_H

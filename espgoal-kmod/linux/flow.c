@@ -97,7 +97,7 @@ struct esp_flow *env_flow_alloc(struct esp_node *n)
 	struct knode *k = knode_of(n);
 	struct kflow *f;
 
-	if (READ_ONCE(k->nflows) >= kparam_flows_max || k->exiting)
+	if (k->exiting)
 		return NULL;
 	f = kpool_get(&k->flow_pool);
 	if (!f) {
@@ -123,16 +123,34 @@ static void free_flow(struct rcu_head *rcu)
 {
 	struct kflow *f = container_of(rcu, struct kflow, rcu);
 	struct knode *n = knode_of(f->f.node);
+	bool stranger = f->stranger;
 
 	kpool_put(&n->flow_pool, f);
 	spin_lock_bh(&n->table_lock);
+	if (stranger)
+		n->nstrangers--;
 	n->nflows--; /* kflows_stop() waits for that */
 	spin_unlock_bh(&n->table_lock);
 }
 
 void kflow_free(struct kflow *f)
 {
-	call_rcu(&f->rcu, free_flow);
+	if (f->serial)
+		call_rcu(&f->rcu, free_flow);
+	else
+		free_flow(&f->rcu); /* it was in no table */
+}
+
+bool kflow_exists(struct knode *n, const u8 node[16])
+{
+	struct kflow *f;
+	bool found = false;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(f, peer_head(n, node), by_peer)
+		found |= !memcmp(f->f.peer.node, node, 16);
+	rcu_read_unlock();
+	return found;
 }
 
 struct esp_flow *env_flow_by_cid(struct esp_node *en, u64 cid)
@@ -207,14 +225,21 @@ static bool peer_taken(struct knode *n, const u8 node[16])
 	return false;
 }
 
+/* A stranger that finds no room is refused as one whose name is taken: it will try again. */
 int env_flow_insert(struct esp_flow *ef)
 {
 	struct kflow *f = kflow_of(ef);
 	struct knode *n = knode_of(ef->node);
+	bool stranger = !kpeers_know(n, ef->peer.node);
+	u32 strangers = (u32)atomic_read(&n->open) * KEP_STRANGERS;
 	int rc = -EEXIST;
 
 	spin_lock_bh(&n->table_lock);
-	if (!cid_taken(n, ef->cid) && !peer_taken(n, ef->peer.node)) {
+	if (stranger && n->nstrangers >= strangers) {
+		knode_count(n, KNODE_C_no_room_for_stranger);
+	} else if (!cid_taken(n, ef->cid) && !peer_taken(n, ef->peer.node)) {
+		f->stranger = stranger;
+		n->nstrangers += stranger;
 		f->serial = ++n->serial;
 		f->listed = true;
 		list_add_tail(&f->all, &n->flows);

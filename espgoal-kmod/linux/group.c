@@ -5,6 +5,7 @@
  * this node are exchanged only between members that share their table.
  */
 #include <linux/etherdevice.h>
+#include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -12,7 +13,9 @@
 
 #include "home.h"
 
-static LIST_HEAD(tables); /* under kuser_lock */
+#define BITS 12
+
+static struct hlist_head tables[1u << BITS]; /* by nonce, under kuser_lock */
 
 static bool link_ok(const struct esp_addr *a)
 {
@@ -98,11 +101,12 @@ static bool same(const struct ktable *a, const struct ktable *b)
 /* The table that is there already, or @t, which becomes known. */
 static struct ktable *share(struct ktable *t)
 {
+	struct hlist_head *head = &tables[hash_64(t->nonce, BITS)];
 	struct ktable *other;
 	int rc;
 
 	mutex_lock(&kuser_lock);
-	list_for_each_entry(other, &tables, all) {
+	hlist_for_each_entry(other, head, all) {
 		if (other->nonce != t->nonce || other->user != t->user || other->node != t->node)
 			continue;
 		if (same(other, t))
@@ -122,7 +126,7 @@ static struct ktable *share(struct ktable *t)
 	if (rc)
 		goto uncharge_bytes;
 	t->user->refs++;
-	list_add(&t->all, &tables);
+	hlist_add_head(&t->all, head);
 	goto unlock;
 
 uncharge_bytes:
@@ -142,6 +146,7 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)
 	struct ktable *t, *got;
 	struct esp_peer *peer;
 	size_t bytes;
+	u32 i;
 	int rc;
 
 	BUILD_BUG_ON(sizeof(struct espgoal_peer) != sizeof(struct esp_peer));
@@ -153,12 +158,14 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)
 		return ERR_PTR(-EINVAL);
 	if (g->nranks > kparam_ranks_max)
 		return ERR_PTR(-E2BIG);
-	bytes = sizeof(*t) + g->nranks * sizeof(*rank) + g->npeers * sizeof(*peer);
+	bytes = sizeof(*t) + g->nranks * (sizeof(*rank) + sizeof(*t->here)) +
+		g->npeers * sizeof(*peer);
 	t = kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	rank = (struct espgoal_rank *)(t + 1);
 	peer = (struct esp_peer *)(rank + g->nranks);
+	t->here = (u32 *)(peer + g->npeers);
 	t->refs = 1;
 	t->user = e->user;
 	t->node = e->node;
@@ -178,6 +185,9 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)
 	rc = distinct(rank, g->nranks);
 	if (rc)
 		goto free_table;
+	for (i = 0; i < g->nranks; i++)
+		if (rank[i].peer == t->local)
+			t->here[t->nhere++] = i;
 	got = share(t);
 	if (got == t)
 		return t;
@@ -199,7 +209,7 @@ void ktable_put(struct ktable *t)
 		mutex_unlock(&kuser_lock);
 		return;
 	}
-	list_del(&t->all);
+	hlist_del(&t->all);
 	kpeers_put(t, t->node);
 	mutex_unlock(&kuser_lock);
 	kuser_uncharge(u, KUSER_RANKS, t->t.nranks);

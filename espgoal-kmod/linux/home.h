@@ -6,7 +6,6 @@
 #ifndef ESPGOAL_HOME_H
 #define ESPGOAL_HOME_H
 
-#include <asm/unaligned.h>
 #include <linux/atomic.h>
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -31,7 +30,7 @@
 
 #define KHASH_BITS    8 /* heads of a node's tables, as a power of two */
 #define KHASH         (1u << KHASH_BITS)
-#define KMEMBER_BITS  12  /* of the members' table */
+#define KMEMBER_BITS  14  /* of the members' table */
 #define KRUN_HEADS    16  /* of a member's active runs */
 #define KPAST_RANGES  32  /* stretches of run numbers that a member remembers as over */
 #define KRAIL_FRAMES  128 /* frames that may be filled in and queued for an interface */
@@ -40,8 +39,10 @@
 #define KEP_POOL_CTL  64
 #define KEP_POOL_RX   64
 #define KEP_POOL_RXP  16
-#define KEP_POOL_FLOW 4
-#define KEP_RECENT    16
+#define KEP_POOL_FLOW 18
+#define KEP_STRANGERS \
+	16 /* flows to nodes that no table names, per endpoint: less than the former */
+#define KEP_RECENT 16
 
 /* Objects of one size, all made in process context, handed out anywhere. */
 struct kpool {
@@ -58,6 +59,7 @@ enum kuser_kind {
 	KUSER_ENDPOINTS,
 	KUSER_GROUPS,
 	KUSER_RANKS, /* ranks of different tables */
+	KUSER_PEERS, /* nodes that tables name, by namespace */
 	KUSER_BYTES, /* schedules, run objects, areas, unexpected memory, tables */
 	KUSER_KINDS
 };
@@ -120,7 +122,7 @@ struct kflow {
 	struct hlist_node by_cid, by_peer;
 	struct list_head all; /* of the node, by serial */
 	u64 serial;
-	bool listed;
+	bool listed, stranger;
 	struct hrtimer timer;
 	u64 when;  /* the core's last word */
 	u64 armed; /* what the timer is or will be set to; ESP_NEVER: not, and holds no reference */
@@ -133,13 +135,15 @@ struct kflow {
 
 /* A rank table, shared by the endpoints of a user that are in the same group (group.c). */
 struct ktable {
-	struct list_head all;
+	struct hlist_node all;
 	u32 refs; /* under kuser_lock */
 	struct kuser *user;
 	struct knode *node;
 	u64 nonce;
 	u32 local; /* index of our own node among the peers, or npeers */
 	size_t bytes;
+	u32 nhere;
+	u32 *here; /* ranks of our own node */
 	struct esp_table t;
 };
 
@@ -180,6 +184,15 @@ enum kep_state {
 	KEP_GONE,
 };
 
+/* What is remembered of an endpoint that has left when nothing of it is under way any more. */
+struct kleft {
+	struct hlist_node by_cookie;
+	struct list_head all; /* of the node, the first one first */
+	u64 cookie;
+	u64 at;
+	struct rcu_head rcu;
+};
+
 struct kep {
 	struct esp_ep e; /* first */
 	struct knode *node;
@@ -196,6 +209,7 @@ struct kep {
 	u32 nruns;
 	u32 next_run;            /* where to look for a free id */
 	struct krun __rcu **run; /* by id */
+	unsigned long *run_used; /* which ids are */
 	struct karea area;
 	struct espgoal_head *head;
 	wait_queue_head_t wait;
@@ -204,6 +218,7 @@ struct kep {
 	spinlock_t over_lock;
 	struct kpool room;
 	u64 closed_at;
+	struct kleft *left;  /* for then */
 	u64 __percpu *count; /* enum kep_count */
 	struct hlist_node by_cookie;
 	struct list_head all; /* of the node */
@@ -313,14 +328,15 @@ struct knode {
 	spinlock_t table_lock;
 	spinlock_t early_lock;
 	spinlock_t prf_lock;
-	struct hlist_head cid[KHASH], peer[KHASH], ep[KHASH];
-	struct hlist_head member[1u << KMEMBER_BITS];
+	struct hlist_head cid[KHASH], peer[KHASH], ep[KHASH], left[KHASH];
+	struct hlist_head *member; /* made for the first endpoint */
 	struct list_head early[KHASH];
-	struct list_head flows, members, eps;
+	struct list_head flows, members, eps, lefts;
 	u64 serial;
 	u32 nflows;
-	u32 nparked;   /* in early[], under early_lock */
-	atomic_t open; /* endpoints, lingering ones included */
+	u32 nstrangers; /* of those: to nodes that no table names */
+	u32 nparked;    /* in early[], under early_lock */
+	atomic_t open;  /* endpoints, lingering ones included */
 	struct kgate __percpu *gate;
 	u64 __percpu *count; /* enum esp_count, then enum knode_count */
 	struct kpool pool[ESP_POOLS];
@@ -347,6 +363,7 @@ struct knode {
 	X(drop_shared)     /* no memory to own the frame */                     \
 	X(frames_seen)                                                          \
 	X(no_flow_memory)                                                       \
+	X(no_room_for_stranger) /* a flow that no table here names */           \
 	X(no_skb)                                                               \
 	X(runs_resumed)  /* went on after their budget was used up */           \
 	X(refused_local) /* a local message whose receiver is no such member */ \
@@ -459,7 +476,8 @@ u64 knode_sum(const u64 __percpu *count, u32 c);
 void kpool_init(struct kpool *p, u32 size);
 int kpool_grow(struct kpool *p, u32 n, gfp_t gfp); /* may sleep */
 void kpool_shrink(struct kpool *p, u32 n);
-void kpool_free(struct kpool *p); /* all that are spare; none is out */
+void kpool_want_less(struct kpool *p, u32 n); /* what is out now will be freed instead */
+void kpool_free(struct kpool *p);             /* all that are spare; none is out */
 void *kpool_get(struct kpool *p);
 void kpool_put(struct kpool *p, void *object);
 
@@ -471,6 +489,7 @@ int kuser_charge(struct kuser *u, enum kuser_kind kind, u64 n); /* 0 or -EDQUOT 
 void kuser_uncharge(struct kuser *u, enum kuser_kind kind, u64 n);
 
 /* flow.c */
+bool kflow_exists(struct knode *n, const u8 node[16]);
 bool kflows_busy(struct knode *n);
 void kflows_stop(struct knode *n);
 void kflow_arm(struct kflow *f); /* for a gate; takes over its reference */
@@ -518,6 +537,7 @@ void kmember_leave(struct kmember *m);
 struct kmember *kmember_by_id(struct kep *e, u32 id); /* with a reference */
 struct kmember *kmember_next(struct knode *n, struct kmember *prev);
 int kmember_fail(struct kep *e, const struct espgoal_fail *f);
+void kmembers_without(struct knode *n, u64 cookie); /* may sleep */
 void kmember_put(struct kmember *m);
 void kmember_second(struct knode *n);                 /* once a second */
 int kmember_enter(struct kmember *m, struct krun *r); /* it becomes active */
@@ -526,6 +546,7 @@ void kmember_over(struct kmember *m, struct krun *r);
 /* peer.c: the nodes a table names; under kuser_lock */
 int kpeers_get(const struct ktable *t, struct knode *n);
 void kpeers_put(const struct ktable *t, struct knode *n);
+bool kpeers_know(const struct knode *n, const u8 node[16]); /* in a gate */
 
 /* past.c */
 void kpast_add(struct kpast *p, u64 number);
@@ -583,6 +604,7 @@ void krail_stop(struct krail *r);    /* RTNL; frees it after a grace period */
 void krails_update(struct knode *n); /* RTNL */
 void krails_stop(struct knode *n);   /* RTNL */
 u16 krail_mtu(const struct net_device *dev);
+u64 krail_speed(struct net_device *dev); /* RTNL */
 int kiface_module_init(void);
 void kiface_module_exit(void);
 int ksysctl_init(struct knode *n);

@@ -150,6 +150,27 @@ static void new_mtu(struct knode *n, struct net_device *dev)
 	}
 }
 
+/* A link is up before it knows its speed. */
+static void new_speed(struct knode *n, struct net_device *dev)
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct krail *r = rtnl_dereference(n->rail[i]);
+		u64 speed;
+
+		if (!r || r->dev != dev)
+			continue;
+		speed = krail_speed(dev);
+		if (speed == r->r.speed)
+			continue;
+		WRITE_ONCE(r->r.speed, speed);
+		kgate_enter(n);
+		esp_rail_mtu(&r->r, krail_mtu(dev), know()); /* it looks at the speed, too */
+		kgate_leave(n);
+	}
+}
+
 static void dropped(struct knode *n, const struct net_device *dev)
 {
 	u32 i;
@@ -178,6 +199,9 @@ static int event(struct notifier_block *nb, unsigned long what, void *ptr)
 		if (krail_mtu(dev))
 			new_mtu(n, dev);
 		krails_update(n);
+		break;
+	case NETDEV_CHANGE:
+		new_speed(n, dev);
 		break;
 	case NETDEV_UP:
 	case NETDEV_REGISTER:

@@ -59,6 +59,8 @@ struct esp_member *env_member_find(struct esp_node *en, u64 cookie, u64 nonce)
 	struct knode *n = knode_of(en);
 	struct kmember *m;
 
+	if (unlikely(!smp_load_acquire(&n->member))) /* with make_members() */
+		return NULL;
 	hlist_for_each_entry_rcu(m, name_head(n, cookie, nonce), by_name)
 		if (m->m.nonce == nonce && m->ep->e.cookie == cookie &&
 		    refcount_inc_not_zero(&m->refs))
@@ -122,6 +124,39 @@ static void leave(struct kmember *m)
 	spin_unlock_bh(&n->table_lock);
 }
 
+static void cancel_all(struct kmember *m, s32 status, u32 rank)
+{
+	struct esp_run *r = NULL;
+
+	while ((r = env_run_next(&m->m, r)) != NULL)
+		env_run_cancel(r, status, rank);
+}
+
+/* Every run of it ends, now and later. */
+static void fail(struct kmember *m, s32 status, u32 rank)
+{
+	spin_lock_bh(&m->lock);
+	if (!m->failed) {
+		m->failed = status;
+		m->failed_rank = rank;
+	}
+	spin_unlock_bh(&m->lock);
+	kgate_enter(m->ep->node);
+	cancel_all(m, status, rank);
+	kgate_leave(m->ep->node);
+}
+
+/* Endpoints of this node that died before this member came. */
+static void look_for_dead(struct kmember *m)
+{
+	const struct ktable *t = m->table;
+	u32 i;
+
+	for (i = 0; i < t->nhere; i++)
+		if (env_ep_state(&m->ep->node->n, t->t.rank[t->here[i]].cookie) == ESP_EP_GONE)
+			fail(m, -ECONNRESET, t->here[i]);
+}
+
 /* Under the endpoint's mutex. */
 int kmember_new(struct kep *e, struct espgoal_group *g)
 {
@@ -170,6 +205,7 @@ int kmember_new(struct kep *e, struct espgoal_group *g)
 	kgate_enter(e->node);
 	esp_member_added(&m->m, know());
 	kgate_leave(e->node);
+	look_for_dead(m);
 	g->id = m->id;
 	return 0;
 
@@ -240,14 +276,6 @@ int kmember_remove(struct kep *e, u32 id)
 	return 0;
 }
 
-static void cancel_all(struct kmember *m, s32 status, u32 rank)
-{
-	struct esp_run *r = NULL;
-
-	while ((r = env_run_next(&m->m, r)) != NULL)
-		env_run_cancel(r, status, rank);
-}
-
 /* Its endpoint closes: first all its members end their runs, then they leave. */
 void kmember_end(struct kmember *m)
 {
@@ -281,17 +309,28 @@ int kmember_fail(struct kep *e, const struct espgoal_fail *f)
 		kmember_put(m);
 		return -EINVAL;
 	}
-	spin_lock_bh(&m->lock);
-	if (!m->failed) {
-		m->failed = f->status;
-		m->failed_rank = f->rank;
-	}
-	spin_unlock_bh(&m->lock);
-	kgate_enter(e->node);
-	cancel_all(m, f->status, f->rank);
-	kgate_leave(e->node);
+	fail(m, f->status, f->rank);
 	kmember_put(m);
 	return 0;
+}
+
+/*
+ * The endpoint with this cookie has died. Where it was a member the core tells the others; but it
+ * may have died before it joined.
+ */
+void kmembers_without(struct knode *n, u64 cookie)
+{
+	struct kmember *m = NULL;
+
+	while ((m = kmember_next(n, m)) != NULL) {
+		const struct ktable *t = m->table;
+		u32 i;
+
+		for (i = 0; i < t->nhere; i++)
+			if (t->t.rank[t->here[i]].cookie == cookie && t->here[i] != m->m.rank)
+				fail(m, -ECONNRESET, t->here[i]);
+		cond_resched();
+	}
 }
 
 void env_member_failed(struct esp_member *m)
@@ -383,44 +422,6 @@ bool env_run_past(struct esp_member *em, u32 opid, u32 start)
 	return past;
 }
 
-/* A receive of @r waits for a rank of this node that is gone: the rank, or ESPGOAL_NONE. */
-static u32 waits_for_gone(struct krun *r)
-{
-	const struct core_sched *s = r->core.sched;
-	struct kmember *m = r->m;
-	u32 i, last = ESPGOAL_NONE;
-
-	for (i = 0; i < s->hdr->nrecv; i++) {
-		u32 peer = s->op[s->match[i]].peer;
-		const struct esp_rank *k = &m->table->t.rank[peer];
-
-		if (peer == last || READ_ONCE(r->core.state[s->match[i]]) != CORE_OP_POSTED)
-			continue;
-		last = peer;
-		if (k->peer == m->table->local &&
-		    env_ep_state(&m->ep->node->n, k->cookie) == ESP_EP_GONE)
-			return peer;
-	}
-	return ESPGOAL_NONE;
-}
-
-static void watch_local(struct kmember *m)
-{
-	struct esp_run *r = NULL;
-
-	/* A gate for each: there may be many, and others want this CPU, too. */
-	while ((r = env_run_next(&m->m, r)) != NULL) {
-		u32 rank = waits_for_gone(krun_of_esp(r));
-
-		if (rank != ESPGOAL_NONE) {
-			kgate_enter(m->ep->node);
-			env_run_cancel(r, -ECONNRESET, rank);
-			kgate_leave(m->ep->node);
-		}
-		cond_resched();
-	}
-}
-
 void kmember_second(struct knode *n)
 {
 	struct kmember *m = NULL;
@@ -434,7 +435,6 @@ void kmember_second(struct knode *n)
 		kgate_enter(n);
 		needs = esp_member_timer(&m->m, know());
 		kgate_leave(n);
-		watch_local(m);
 		if (needs)
 			WRITE_ONCE(m->needs, true);
 		cond_resched();

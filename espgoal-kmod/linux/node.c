@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Nodes: one per network namespace. Their life, their locks as the core takes them, their secrets
- * and counters, and the work item that does what cannot be done in softirq, or is done once a second.
+ * and counters, and the work item that does what cannot be done in softirq, or is done once a
+ * second.
  */
 #include <linux/rtnetlink.h>
 #include <linux/siphash.h>
@@ -55,7 +56,7 @@ static void node_work(struct work_struct *w)
 
 	kmember_second(n);
 	kep_linger(n, know(), false);
-	if (!n->exiting && atomic_read(&n->open))
+	if (!n->exiting && (atomic_read(&n->open) || !list_empty(&n->lefts)))
 		queue_delayed_work(knode_wq, &n->work, HZ);
 }
 
@@ -90,6 +91,7 @@ static int __net_init node_init(struct net *net)
 	INIT_LIST_HEAD(&n->flows);
 	INIT_LIST_HEAD(&n->members);
 	INIT_LIST_HEAD(&n->eps);
+	INIT_LIST_HEAD(&n->lefts);
 	for (i = 0; i < KHASH; i++)
 		INIT_LIST_HEAD(&n->early[i]);
 	for (i = 0; i < ESP_POOLS; i++)
@@ -151,6 +153,7 @@ static void __net_exit node_exit(struct net *net)
 	for (i = 0; i < ESP_POOLS; i++)
 		kpool_free(&n->pool[i]);
 	kpool_free(&n->flow_pool);
+	kvfree(n->member);
 	free_percpu(n->count);
 	free_percpu(n->gate);
 	kvfree(n);

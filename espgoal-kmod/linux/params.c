@@ -21,7 +21,7 @@ KPARAM(user_endpoints, 1024, "endpoints of a user (default 1024)");
 KPARAM(user_groups, 1048576, "group members of a user (default 1048576)");
 KPARAM(user_ranks, 4194304, "ranks in all different tables of a user (default 4194304)");
 KPARAM(user_mbytes, 1024, "MiB of a user's schedules, runs, areas and tables (default 1024)");
-KPARAM(flows_max, 16384, "flows of a network namespace (default 16384)");
+KPARAM(flows_max, 16384, "nodes that a user's tables name, a flow for each (default 16384)");
 KPARAM(budget_ops, 64, "operations in one entry, before others have their turn (default 64)");
 KPARAM(budget_bytes, 65536, "bytes moved in one entry, likewise (default 65536)");
 KPARAM(eager_max, ESPGOAL_SURE_EAGER, "bytes of the longest message sent unasked (default 1024)");

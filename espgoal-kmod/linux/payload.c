@@ -10,6 +10,7 @@
 #ifdef CONFIG_ARM64
 #include <asm/neon.h>
 #include <asm/simd.h>
+#include <asm/sysreg.h>
 #endif
 
 #include "env_run.h"
@@ -112,6 +113,8 @@ static int reduce_fp(const struct goal_op *o, const void *in, void *inout)
 	kernel_fpu_end();
 #elif defined(CONFIG_ARM64) && defined(CONFIG_KERNEL_MODE_NEON)
 	kernel_neon_begin();
+	/* As whoever was interrupted left it, it may round otherwise or flush to zero. */
+	write_sysreg(0, fpcr);
 	rc = core_reduce_fp(o->dtype, o->rop, in, inout, o->len);
 	kernel_neon_end();
 #else

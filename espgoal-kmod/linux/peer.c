@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes that rank tables name, each once for a user and a namespace, however many groups it is in: for
- * each of them there is memory for a flow, which the user is charged for. Under kuser_lock.
+ * Nodes that rank tables name, each once for a user and a namespace, however many groups it is in:
+ * for each of them there is memory for a flow, which the user is charged for. So nobody's flows
+ * keep another user from having theirs. Changed under kuser_lock; softirq looks with RCU.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>
@@ -16,6 +17,7 @@ struct kpeer {
 	struct knode *node;
 	u8 id[16];
 	u32 refs;
+	struct rcu_head rcu;
 };
 
 static struct hlist_head heads[1u << BITS];
@@ -52,9 +54,12 @@ static int get(const struct ktable *t, struct knode *n, const u8 id[16])
 		p->refs++;
 		return 0;
 	}
-	rc = kuser_charge(t->user, KUSER_BYTES, price());
+	rc = kuser_charge(t->user, KUSER_PEERS, 1);
 	if (rc)
 		return rc;
+	rc = kuser_charge(t->user, KUSER_BYTES, price());
+	if (rc)
+		goto uncharge_peer;
 	rc = -ENOMEM;
 	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
 	if (!p)
@@ -66,13 +71,15 @@ static int get(const struct ktable *t, struct knode *n, const u8 id[16])
 	p->node = n;
 	memcpy(p->id, id, sizeof(p->id));
 	p->refs = 1;
-	hlist_add_head(&p->all, head_of(id));
+	hlist_add_head_rcu(&p->all, head_of(id));
 	return 0;
 
 free_peer:
 	kfree(p);
 uncharge:
 	kuser_uncharge(t->user, KUSER_BYTES, price());
+uncharge_peer:
+	kuser_uncharge(t->user, KUSER_PEERS, 1);
 	return rc;
 }
 
@@ -82,10 +89,25 @@ static void put(const struct ktable *t, struct knode *n, const u8 id[16])
 
 	if (--p->refs)
 		return;
-	hlist_del(&p->all);
-	kfree(p);
-	kpool_shrink(&n->flow_pool, 1);
+	hlist_del_rcu(&p->all);
+	kfree_rcu(p, rcu);
+	/* A flow lives on for a while, and what is spare then is meant for others. */
+	if (kflow_exists(n, id))
+		kpool_want_less(&n->flow_pool, 1);
+	else
+		kpool_shrink(&n->flow_pool, 1);
 	kuser_uncharge(t->user, KUSER_BYTES, price());
+	kuser_uncharge(t->user, KUSER_PEERS, 1);
+}
+
+bool kpeers_know(const struct knode *n, const u8 id[16])
+{
+	struct kpeer *p;
+
+	hlist_for_each_entry_rcu(p, head_of(id), all)
+		if (p->node == n && !memcmp(p->id, id, sizeof(p->id)))
+			return true;
+	return false;
 }
 
 static void put_first(const struct ktable *t, struct knode *n, u32 count)

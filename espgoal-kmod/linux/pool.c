@@ -44,7 +44,7 @@ int kpool_grow(struct kpool *p, u32 n, gfp_t gfp)
 /* Objects that are out are freed when they come back. */
 void kpool_shrink(struct kpool *p, u32 n)
 {
-	void *object;
+	void *object, *surplus = NULL;
 
 	spin_lock_bh(&p->lock);
 	p->want -= n;
@@ -53,8 +53,20 @@ void kpool_shrink(struct kpool *p, u32 n)
 		p->free = *(void **)object;
 		p->spare--;
 		p->total--;
+		*(void **)object = surplus;
+		surplus = object;
+	}
+	spin_unlock_bh(&p->lock);
+	while ((object = surplus) != NULL) {
+		surplus = *(void **)object;
 		kfree(object);
 	}
+}
+
+void kpool_want_less(struct kpool *p, u32 n)
+{
+	spin_lock_bh(&p->lock);
+	p->want -= n;
 	spin_unlock_bh(&p->lock);
 }
 

@@ -156,8 +156,16 @@ static void describe(struct kflow *k, struct espgoal_flow *a)
 
 int kquery_flow(struct knode *n, struct espgoal_flow *a)
 {
-	struct kflow *f = flow_by_serial(n, a->cursor, false);
+	struct kflow *f;
+	u32 i;
 
+	/* The last answer may be handed in again, so that is all there is to check. */
+	if (a->reserved)
+		return -EINVAL;
+	for (i = 0; i < ESPGOAL_RAILS; i++)
+		if (a->path[i].reserved)
+			return -EINVAL;
+	f = flow_by_serial(n, a->cursor, false);
 	if (!f)
 		return -ERANGE;
 	kgate_enter(n);

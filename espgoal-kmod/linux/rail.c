@@ -31,7 +31,7 @@ static enum hrtimer_restart again(struct hrtimer *t)
 	return HRTIMER_NORESTART;
 }
 
-static u64 speed_of(struct net_device *dev)
+u64 krail_speed(struct net_device *dev)
 {
 	struct ethtool_link_ksettings s;
 
@@ -63,7 +63,7 @@ struct krail *krail_new(struct knode *n, struct net_device *dev)
 	r->r.node = &n->n;
 	r->r.addr.carrier = ESP_CARRIER_ETHER;
 	ether_addr_copy(r->r.addr.addr, dev->dev_addr);
-	r->r.speed = speed_of(dev);
+	r->r.speed = krail_speed(dev);
 	r->dev = dev;
 	netdev_hold(dev, &r->tracker, GFP_KERNEL);
 	spin_lock_init(&r->lock);

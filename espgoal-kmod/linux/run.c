@@ -93,16 +93,10 @@ static void bind(struct krun *r)
 
 static int free_id(struct kep *e, u32 *id)
 {
-	u32 i;
-
-	for (i = 0; i < e->nruns; i++) {
-		*id = (e->next_run + i) % e->nruns;
-		if (!rcu_access_pointer(e->run[*id])) {
-			e->next_run = *id + 1;
-			return 0;
-		}
-	}
-	return -ENOSPC;
+	*id = (u32)find_next_zero_bit(e->run_used, e->nruns, e->next_run);
+	if (*id >= e->nruns)
+		*id = (u32)find_first_zero_bit(e->run_used, e->nruns);
+	return *id < e->nruns ? 0 : -ENOSPC;
 }
 
 /* Under the endpoint's mutex. */
@@ -154,6 +148,8 @@ int krun_new(struct kep *e, struct espgoal_run *a)
 	refcount_inc(&s->refs);
 	s->nruns++;
 	kep_get(e);
+	__set_bit(id, e->run_used);
+	e->next_run = id + 1;
 	rcu_assign_pointer(e->run[id], r);
 
 	a->id = id;
@@ -173,6 +169,7 @@ uncharge:
 void krun_drop(struct kep *e, struct krun *r)
 {
 	RCU_INIT_POINTER(e->run[r->id], NULL);
+	__clear_bit(r->id, e->run_used);
 	r->sched->nruns--;
 	spin_lock_bh(&r->send_lock);
 	r->word = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Frames in: the packet handler. It is one for all namespaces and devices, so it looks first
- * whether the frame concerns a rail of ours at all. Frames of a packet socket's ring can be changed by a
- * process while they are read: the core is given copies of headers, each byte fetched once.
+ * whether the frame concerns a rail of ours at all. Frames of a packet socket's ring can be changed
+ * by a process while they are read: the core is given copies of headers, each byte fetched once.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>

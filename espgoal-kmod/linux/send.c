@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sends of a run, and their messages, which live in the run's memory. Short payload is copied into
- * the message, so that the operation is over at once; the memory stays until the message is accepted.
+ * the message, so that the operation is over at once; the memory stays until the message is
+ * accepted.
  */
 #include "env_run.h"
 #include "home.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tracepoints: a run starts, a frame comes in, an operation is done, a frame goes out, a run is
- * over. No cookie, nonce or connection id is in them: who may trace must not learn what lets others send.
+ * over. No cookie, nonce or connection id is in them: who may trace must not learn what lets others
+ * send.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM espgoal

@@ -212,7 +212,7 @@ void krail_drain(struct krail *r)
 			let_go(k);
 		spin_lock(&r->lock);
 		if (!sent) {
-			/* The device would not take it, or others add faster than this CPU sends. */
+			/* The device would not take it, or others add faster than we send. */
 			if (!r->gone) {
 				r->paused = true;
 				hrtimer_start(&r->pause,

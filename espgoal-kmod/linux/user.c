@@ -52,6 +52,8 @@ static u64 limit(enum kuser_kind kind)
 		return kparam_user_groups;
 	case KUSER_RANKS:
 		return kparam_user_ranks;
+	case KUSER_PEERS:
+		return kparam_flows_max;
 	default:
 		return (u64)kparam_user_mbytes << 20;
 	}

@@ -686,6 +686,8 @@ static void looks(struct device *d)
 	want(request(fd, ESPGOAL_RAIL, &r), -ERANGE, "RAIL behind the last one");
 	r.path = ~0u;
 	want(request(fd, ESPGOAL_RAIL, &r), -ERANGE, "RAIL far behind the last one");
+	REFUSED(fd, FLOW, f, -EINVAL, reserved = 1);
+	REFUSED(fd, FLOW, f, -EINVAL, path[ESPGOAL_RAILS - 1].reserved = 1);
 	f.cursor = ~0ull;
 	rc = request(fd, ESPGOAL_FLOW, &f);
 	want(rc == -ERANGE || !rc, 1, "FLOW at a cursor of our own");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Processes that know more than they should: one of another user, and one of the same user's other job, that
- * name an endpoint's cookie and send to it.
+ * name an endpoint's cookie and send to it. And one that takes more than its share: of nodes to speak to.
  *
  *	strangers
  *
@@ -163,11 +163,95 @@ static void attack(uid_t uid, uint64_t nonce, uint64_t theirs, const char *who)
 	close(to_stranger[1]);
 }
 
+/* A group whose first rank we are; each of the @n others is on a node of its own, which does not exist. */
+static int name_nodes(struct device *d, uint32_t n, uint64_t nonce)
+{
+	struct espgoal_rank *rank = calloc(n + 1, sizeof(*rank));
+	struct espgoal_peer *peer = calloc(n + 1, sizeof(*peer));
+	struct espgoal_group g = { .nonce = nonce,
+				   .nranks = n + 1,
+				   .npeers = n + 1,
+				   .ranks = (uintptr_t)rank,
+				   .peers = (uintptr_t)peer };
+	uint32_t i;
+	int rc;
+
+	if (!rank || !peer)
+		die("no memory");
+	rank[0].cookie = d->open.cookie;
+	peer[0] = card_of(d).peer;
+	for (i = 1; i <= n; i++) {
+		uint64_t name = scramble(nonce << 32 | i);
+
+		rank[i] = (struct espgoal_rank){ .cookie = name, .peer = i };
+		peer[i] = peer[0];
+		memset(peer[i].node, 0, sizeof(peer[i].node));
+		memcpy(peer[i].node, &name, sizeof(name));
+	}
+	rc = request(d->fd, ESPGOAL_GROUP, &g);
+	free(rank);
+	free(peer);
+	return rc;
+}
+
+static void hog(uid_t uid, uint32_t most)
+{
+	struct device d;
+	int rc;
+
+	if (setgid(uid) || setuid(uid))
+		die("setuid: %s", strerror(errno));
+	device_open(&d, 0, 0);
+	rc = name_nodes(&d, most - 1, 1000);
+	if (rc)
+		complain("a user may not name %u nodes: %s", most - 1, strerror(-rc));
+	rc = name_nodes(&d, 2, 1001);
+	if (rc != -EDQUOT)
+		complain("a user may name more than %u nodes: %d", most, rc);
+	if (write(to_victim[1], "", 1) != 1 || read(to_stranger[0], &rc, 1) != 1)
+		die("pipe: %s", strerror(errno));
+	device_close(&d, true);
+	fflush(stdout);
+	_exit(complaints != 0);
+}
+
+/* One user has all the nodes they may have; others still have theirs. */
+static void take_all(uid_t uid)
+{
+	FILE *f = fopen("/sys/module/espgoal/parameters/flows_max", "r");
+	struct device d;
+	unsigned int most;
+	int status, rc;
+	char byte;
+
+	if (!f || fscanf(f, "%u", &most) != 1)
+		die("no parameter flows_max");
+	fclose(f);
+	if (pipe(to_victim) || pipe(to_stranger))
+		die("pipe: %s", strerror(errno));
+	fflush(stdout);
+	if (!fork())
+		hog(uid, most);
+	if (read(to_victim[0], &byte, 1) != 1)
+		die("pipe: %s", strerror(errno));
+	device_open(&d, 0, 0);
+	rc = name_nodes(&d, 100, 1002);
+	if (rc)
+		complain("another user's nodes leave none for us: %s", strerror(-rc));
+	if (write(to_stranger[1], "", 1) != 1)
+		die("pipe: %s", strerror(errno));
+	wait(&status);
+	if (status)
+		complain("who takes all ended with 0x%x", status);
+	device_close(&d, true);
+}
+
 int main(void)
 {
 	attack(54321, 500, 500, "another user, the same group");
 	attack(54321, 501, 502, "another user, another group");
 	attack(0, 503, 504, "the same user, another group");
+	take_all(54321);
 	printf("%s\n", complaints ? "FAIL" : "PASS");
 	return complaints != 0;
 }
