@@ -306,6 +306,13 @@ tests_nodes_debug() {
 }
 
 tests_pair_debug() {
-	tests_pair
+	tests_common
+	try collectives/4 collect 4 -t 8 -s 2
+	try collectives/churn collect 1 -t 6 -c -s 3
+	try netem-all netem dropped delay 1ms 1ms loss 3% duplicate 3%
+	try cable interrupted cable_pulled
+	try mtu mtu 9000 600 1500 4000
+	tests_mpi_few
+	try unload-after unload
 	try leaks long 200 leaks
 }
