@@ -7,9 +7,11 @@
 #include "timed.h"
 
 #define TAG       28000
-#define LOOP      20e-3 /* s */
-#define WARM      50e-3
+#define WARM      50e-3 /* s */
 #define MAX_CALLS (1 << 24)
+
+double timed_loop = 20e-3;
+int timed_least = 1;
 
 void places_open(struct places *p)
 {
@@ -110,7 +112,7 @@ static void measure(const struct where *w, const char *name, enum coll coll, enu
 	struct shape s;
 	double time, warm = 0, bad;
 	uint64_t runs, kernel;
-	int calls = 1;
+	int calls = timed_least;
 
 	check_context("%s of %d bytes", name, bytes);
 	timed_shape(&s, w, coll, bytes);
@@ -123,10 +125,11 @@ static void measure(const struct where *w, const char *name, enum coll coll, enu
 		runs = check_counter(CTR_RUNS);
 		kernel = check_counter(CTR_RUNS_KERNEL);
 		time = timed_agree(loop(&s, form, calls));
-		if (time >= LOOP || calls >= MAX_CALLS)
+		if (time >= timed_loop || calls >= MAX_CALLS)
 			break;
 		/* Aim beyond the limit: loops that end below it are thrown away. */
-		calls = time < LOOP / 64 ? calls * 32 : (int)(calls * 1.3 * LOOP / time) + 1;
+		calls = time < timed_loop / 64 ? calls * 32
+					       : (int)(calls * 1.3 * timed_loop / time) + 1;
 	}
 	check_ran(runs, (uint64_t)calls);
 	kernel = check_counter(CTR_RUNS_KERNEL) - kernel;

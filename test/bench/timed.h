@@ -32,8 +32,12 @@ void timed_shape(struct shape *s, const struct where *w, enum coll coll, int byt
 /* Once, checked byte by byte; persistent ones have been issued. */
 void timed_verify(struct shape *s, enum form form);
 
+/* A sample's loop takes at least so long, and makes at least so many calls. */
+extern double timed_loop; /* s; 20 ms */
+extern int timed_least;   /* 1 */
+
 /*
- * The mean of a loop of at least 20 ms on the slowest rank, in a line of rank 0:
+ * The mean of a loop on the slowest rank, in a line of rank 0:
  * SAMPLE <collective> <bytes> <microseconds> <calls> <calls that ran on the kernel engine>
  * The result is verified once before. With goal, its counters must show that every call ran as a
  * schedule; else nothing is printed and the program fails.
