@@ -366,6 +366,7 @@ struct esp_ctl {
 	struct esp_flow *flow;
 	struct esp_key key; /* ABORT, EARLY: src is the one that tells */
 	u32 rank, code;     /* ABORT, EARLY */
+	u32 renewed;        /* WAIT: esp_flow.renewed when it was wanted last */
 	u8 kind;            /* enum esp_ctl_kind */
 	bool group;         /* ABORT of the group */
 	bool fired;         /* WAIT: is to become READY once nobody is adding to it */
@@ -500,6 +501,7 @@ struct esp_flow {
 	struct esp_node *node;
 	struct esp_peer peer;
 	u64 cid;        /* ours */
+	u32 renewed;    /* how often it has begun anew */
 	u64 cid_peer;   /* theirs, once it is known */
 	u64 stamp_peer; /* of its last attempt that was believed */
 	u64 taken;      /* when */

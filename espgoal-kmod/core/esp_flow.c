@@ -164,6 +164,7 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	f->pause_at = 0;
 	f->pull_at = ESP_NEVER;
 	t->waits = 1; /* refusals of the old incarnation are repeated by the peer in the new one */
+	t->renewed = ++f->renewed;
 	env_count(f->node, ESP_C_flow_renew, 1);
 }
 

@@ -20,6 +20,7 @@ struct esp_todo {
 	struct esp_link rx;    /* esp_rx.of_flow: receptions to be given back */
 	struct esp_link ctls;  /* esp_ctl.link: to be freed */
 	u8 waits;              /* what waits for it goes: 1 refusals, 2 all */
+	u32 renewed;           /* ... those of incarnations before this one */
 	bool died;             /* the peer is dead: its groups fail */
 	bool new_era;          /* no token that was given so far is good any more */
 };
@@ -30,6 +31,7 @@ static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now
 	t->now = now;
 	t->kick = 0;
 	t->waits = 0;
+	t->renewed = 0;
 	t->died = false;
 	t->new_era = false;
 	esp_link_init(&t->ended);
@@ -357,6 +359,6 @@ void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
 /* The peer of @f is dead. */
 void esp_peer_died(struct esp_flow *f, u64 now);
 /* Its refusals (1), and its early aborts (2), are forgotten. */
-void esp_waits_drop(struct esp_flow *f, u8 which);
+void esp_waits_drop(struct esp_flow *f, u8 which, u32 renewed);
 
 #endif /* ESP_INT_H */

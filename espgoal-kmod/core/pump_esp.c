@@ -105,7 +105,7 @@ void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 		env_node_unlock(n);
 	}
 	if (t->waits)
-		esp_waits_drop(f, t->waits);
+		esp_waits_drop(f, t->waits, t->renewed);
 	if (t->died)
 		esp_peer_died(f, t->now);
 }

@@ -36,8 +36,11 @@ static void forget_waits(struct esp_node *n, const struct esp_key *k, bool all)
 	}
 }
 
-/* The flow is over (2), or begins anew (1). */
-void esp_waits_drop(struct esp_flow *f, u8 which)
+/*
+ * The flow is over (2), or has begun anew (1) for the @renewed time: the peer may have sent in the
+ * new incarnation already, and what was refused of that waits.
+ */
+void esp_waits_drop(struct esp_flow *f, u8 which, u32 renewed)
 {
 	struct esp_node *n = f->node;
 	struct esp_link *l, *next, freed;
@@ -48,7 +51,7 @@ void esp_waits_drop(struct esp_flow *f, u8 which)
 		struct esp_ctl *c = esp_entry(l, struct esp_ctl, waits);
 
 		next = l->next;
-		if (which == 1 && c->kind != ESP_CTL_WAIT)
+		if (which == 1 && (c->kind != ESP_CTL_WAIT || !esp_before(c->renewed, renewed)))
 			continue;
 		esp_wait_remove(c);
 		c->gone = true;
@@ -331,7 +334,7 @@ static void early(struct esp_flow *f, const struct esp_abort *a)
 	dead = f->state == ESP_FLOW_DEAD;
 	env_flow_unlock(f);
 	if (dead)
-		esp_waits_drop(f, 2);
+		esp_waits_drop(f, 2, 0);
 }
 
 void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now)

@@ -360,7 +360,7 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
  * A refusal is about to be noted: find or make the record that becomes READY. What it waits for may
  * come at any moment from here on, so the caller looks once more, and says when it is done (wait_end()).
  */
-static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k)
+static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k, u32 renewed)
 {
 	struct esp_node *n = f->node;
 	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c;
@@ -374,10 +374,14 @@ static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k)
 	if (!c && spare && f->nwaits < n->p.refuse_max) {
 		c = spare;
 		spare = NULL;
+		c->renewed = renewed;
 		esp_wait_insert(n, f, c, k, ESP_CTL_WAIT);
 	}
-	if (c)
+	if (c) {
 		c->adding++;
+		if (esp_before(c->renewed, renewed))
+			c->renewed = renewed;
+	}
 	env_node_unlock(n);
 	if (spare)
 		env_pool_put(n, ESP_POOL_CTL, spare);
@@ -417,7 +421,9 @@ static void wait_end(struct esp_flow *f, struct esp_ctl *c, bool noted, u64 now)
 	}
 }
 
-static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk, u64 now)
+/* @renewed: of the incarnation it came in. */
+static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk, u32 renewed,
+		  u64 now)
 {
 	u32 why = ESP_C_refused_room, i;
 	struct esp_key k;
@@ -428,7 +434,7 @@ static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *
 		if (tk->how != ESP_TAKE_NOT_READY || tk->gone)
 			return;
 		if (i == 0)
-			tk->wait = wait_begin(f, &k);
+			tk->wait = wait_begin(f, &k, renewed);
 		if (!tk->wait)
 			break;
 	}
@@ -564,6 +570,8 @@ static int accept(struct esp_flow *f, const struct esp_rail *r, const struct esp
 
 	if (f->state != ESP_FLOW_UP)
 		return ESP_C_drop_state;
+	if (le64_to_cpu(h->cid) != f->cid)
+		return ESP_C_drop_cid; /* it has begun anew since it was found */
 	if (h->path != r->place)
 		return ESP_C_drop_path;
 	if (h->flags & ESP_F_NUMBERED) {
@@ -599,7 +607,7 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 	bool numbered = h->flags & ESP_F_NUMBERED, pulled = false;
 	struct esp_take tk[ESP_MSG_MAX];
 	struct esp_todo t;
-	u32 n = 0, i, off;
+	u32 n = 0, i, off, renewed;
 	u64 cid;
 	int why;
 
@@ -612,6 +620,7 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 		return;
 	}
 	cid = f->cid;
+	renewed = f->renewed;
 	f->heard = now;
 	controls(f, in, &t);
 	if (numbered)
@@ -620,7 +629,7 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 
 	for (i = 0; i < n; i++)
 		if (tk[i].how == ESP_TAKE_NEW)
-			match(f, in, &tk[i], now);
+			match(f, in, &tk[i], renewed, now);
 
 	env_flow_lock(f);
 	if (esp_take_last(f, tk, n, cid, &t) && numbered) {

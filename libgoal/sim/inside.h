@@ -350,6 +350,7 @@ void sim_fail(struct sim *s, const char *fmt, ...) __attribute__((format(printf,
 
 /* interleave.c */
 void sim_come_between(struct sim *s);
+u64 sim_entry(struct sim *s); /* the time of an entry that begins */
 void sim_lock_fault(struct sim *s, const void *what, bool unlock);
 
 static inline void sim_lock(struct sim *s, const void *what)

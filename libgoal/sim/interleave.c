@@ -38,6 +38,15 @@ void sim_come_between(struct sim *s)
 	s->cpu--;
 }
 
+u64 sim_entry(struct sim *s)
+{
+	u64 now = s->now;
+
+	if (unlikely(s->c.adversary.behind))
+		sim_come_between(s);
+	return now;
+}
+
 void env_flow_lock(struct esp_flow *ef)
 {
 	struct sim_flow *f = sim_flow_of(ef);

@@ -183,7 +183,7 @@ void sim_net_deliver(struct sim_frame *fr)
 			memset(fr->bytes + fr->len, 0, SIM_ETH_MIN - fr->len);
 			fr->len = SIM_ETH_MIN;
 		}
-		esp_frame_in(&r->r, &fr->from, fr, fr->len, s->now);
+		esp_frame_in(&r->r, &fr->from, fr, fr->len, sim_entry(s));
 		if (fr->wrong && drops(s) == before)
 			sim_fail(s, "node %u did not drop a frame in which %s is wrong", n->index,
 				 fr->wrong);

@@ -36,6 +36,7 @@ struct sim_adversary {
 	uint32_t no_memory;        /* per request for memory */
 	uint32_t interleave;       /* per unlock: another entry comes in between */
 	uint64_t interleave_ns;    /* ... taken from so far in the future */
+	bool behind;               /* ... also ahead of its first lock: its time is old */
 	uint64_t cut_every;        /* ns between partitions; 0: none */
 	uint64_t cut_min, cut_max; /* ns a partition lasts */
 	uint32_t cuts;             /* partitions, at most; 0: any number */

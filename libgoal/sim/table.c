@@ -273,7 +273,7 @@ void sim_flow_event(struct sim_flow *f, u64 at)
 	f->refs++;
 	if (f->when <= s->now) {
 		f->when = ESP_NEVER;
-		esp_timer(&f->f, s->now);
+		esp_timer(&f->f, sim_entry(s));
 	} else if (f->when != ESP_NEVER) {
 		timer_push(f, f->when);
 	}

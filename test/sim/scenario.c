@@ -23,7 +23,7 @@ struct maker {
 enum {
 	RARE_GONE,   /* endpoints die before their members are known */
 	RARE_HELLO,  /* flows open again and again, and OPENs come once more */
-	RARE_BEYOND, /* frames with bytes that nobody has granted */
+	RARE_BEYOND, /* frames with bytes that nobody has granted, and entries with older times */
 	RARE_WRONG,  /* programs that do not fit together */
 	RARE_LINGER, /* who leaves is cut off for longer than its messages are kept */
 };
@@ -160,6 +160,9 @@ static void rare(struct maker *m)
 		c->ranks_per_node = 1;
 		a->drop = (uint32_t)PICK(m, 0, 655);
 		a->beyond = 16384;
+		a->interleave = 20000;
+		a->interleave_ns = 20000;
+		a->behind = true;
 		p->eager_max = (uint32_t)PICK(m, 1024, 64);
 		m->bytes *= 10;
 		break;

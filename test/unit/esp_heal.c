@@ -323,6 +323,57 @@ static void time_goes_back(void **state)
 	home_close();
 }
 
+/* Only what an earlier incarnation has refused is forgotten when a flow begins anew. */
+static void refused_in_time(void **state)
+{
+	struct esp_params p = params();
+	struct home_flow *f;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	f = home.node[1]->flows;
+	send_run(0, 1, 2, 8);
+	home_pass(10 * ESP_MS, NULL);
+	assert_int_equal(f->f.nwaits, 1);
+	esp_waits_drop(&f->f, 1, f->f.renewed);
+	assert_int_equal(f->f.nwaits, 1);
+	recv_run(1, 0, 2, 8);
+	assert_true(home_pass(10 * ESP_MS, home_idle));
+	send_run(0, 1, 3, 8);
+	home_pass(10 * ESP_MS, NULL);
+	assert_int_equal(f->f.nwaits, 1);
+	esp_waits_drop(&f->f, 1, f->f.renewed + 1);
+	assert_int_equal(f->f.nwaits, 0);
+	home_close();
+}
+
+/* A frame that came for a flow which has begun anew before it was looked at is not taken. */
+static void renewed_meanwhile(void **state)
+{
+	struct esp_params p = params();
+	struct home_flow *f;
+	struct esp_hdr h;
+	struct esp_in in;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	f = home.node[1]->flows;
+	memset(&h, 0, sizeof(h));
+	h.cid = cpu_to_le64(f->f.cid ^ 1);
+	memset(&in, 0, sizeof(in));
+	in.h = (const u8 *)&h;
+	in.hdr_len = sizeof(h);
+	in.total = sizeof(h);
+	esp_data_in(&f->f, &home.node[1]->rail[0], &home.peer[0].addr[0], &in, home.now);
+	assert_int_equal(home.node[1]->count[ESP_C_drop_cid], 1);
+	h.cid = cpu_to_le64(f->f.cid);
+	esp_data_in(&f->f, &home.node[1]->rail[0], &home.peer[0].addr[0], &in, home.now);
+	assert_int_equal(home.node[1]->count[ESP_C_drop_cid], 1);
+	home_close();
+}
+
 /* A member has failed, or its run has, and who waits for it was never told: it asks. */
 static void told_when_asked(void **state)
 {
@@ -500,6 +551,7 @@ int main(void)
 		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
 		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
 		cmocka_unit_test(looked_up_within),     cmocka_unit_test(time_goes_back),
+		cmocka_unit_test(refused_in_time),      cmocka_unit_test(renewed_meanwhile),
 		cmocka_unit_test(early_of_a_dead_flow), cmocka_unit_test(probe_needs_a_number),
 	};
 
