@@ -298,9 +298,8 @@ struct esp_msg {
 	u8 tries; /* how often it was BUSY */
 	bool has_mid;
 	bool eager;
-	bool head;       /* RTS, or an eager message of no bytes: is to be said */
-	bool cancelled;  /* CANCEL is to be said */
-	bool cancelling; /* and was */
+	bool head;      /* RTS, or an eager message of no bytes: is to be said */
+	bool cancelled; /* CANCEL is to be said, or was */
 };
 
 enum esp_item_kind {

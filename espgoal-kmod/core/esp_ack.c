@@ -39,6 +39,8 @@ void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 fl
 	s32 ahead = (s32)(pn - p->rx_top);
 	bool at_once = (flags & ESP_F_ACK_NOW) || ahead != 1;
 
+	if (ahead <= -ESP_PN_SPAN)
+		return; /* others came while it was taken in: it has left the window */
 	if (ahead > 0) {
 		if (ahead >= ESP_PN_SPAN) {
 			memset(p->rx_bits, 0, sizeof(p->rx_bits));

@@ -19,6 +19,7 @@
 	X(drop_reserved)      /* a reserved bit or field is not zero */ \
 	X(drop_cid)           /* no such connection id */ \
 	X(drop_rail_down)     /* came in on a rail that is down */ \
+	X(drop_source)        /* from a multicast address */ \
 	/* hello */ \
 	X(drop_hello_fields) \
 	X(drop_hello_self)    /* our own node id */ \

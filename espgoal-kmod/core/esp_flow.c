@@ -93,7 +93,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		f->peer.addr[i] = h->addr[i];
 		p->rx_top = pn - 1;
 		p->rx_cum = pn;
-		p->rail = f->node->rail[i];
+		p->rail = esp_rail_at(f->node, i);
 		p->addr = h->addr[i];
 		if (i == place || !p->rail || p->addr.carrier == ESP_CARRIER_NONE)
 			continue;
@@ -162,7 +162,6 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	fresh(f);
 	esp_flow_rename(f);
 	f->pause_at = 0;
-	f->pull_at = ESP_NEVER;
 	t->waits = 1; /* refusals of the old incarnation are repeated by the peer in the new one */
 	t->renewed = ++f->renewed;
 	env_count(f->node, ESP_C_flow_renew, 1);
@@ -309,7 +308,7 @@ u64 esp_next_timer(const struct esp_flow *f)
 {
 	const struct esp_params *q = &f->node->p;
 	bool waits = esp_flow_waits(f);
-	u64 at = f->park_at;
+	u64 at = esp_min(f->park_at, f->pull_at); /* grants of an old incarnation stall, too */
 	u32 i;
 
 	if (f->state == ESP_FLOW_DEAD)
@@ -335,7 +334,7 @@ u64 esp_next_timer(const struct esp_flow *f)
 		at = esp_min(at, f->pause_at);
 	if (f->nmsgs || esp_linked(&f->rx) || f->ping_at < f->watch_until)
 		at = esp_min(at, f->ping_at);
-	return esp_min(at, f->pull_at);
+	return at;
 }
 
 /* After everything else that was done to it. */

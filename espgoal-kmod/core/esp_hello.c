@@ -18,6 +18,12 @@ static u8 byte_order(void)
 	return *(const u8 *)&one ? ESP_ORDER_LITTLE : ESP_ORDER_BIG;
 }
 
+/* Payload means the same on both sides. */
+bool esp_hello_alike(const struct esp_hello *h)
+{
+	return h->order == byte_order() && h->word == sizeof(void *);
+}
+
 static const struct esp_hello *hello_of(const struct esp_in *in)
 {
 	return (const struct esp_hello *)(in->h + sizeof(struct esp_hdr));
@@ -39,7 +45,8 @@ int esp_hello_fields(const struct esp_in *in)
 	if ((esp_hdr(in)->type == ESP_T_HELLO || esp_hdr(in)->type == ESP_T_OPEN) &&
 	    esp_hdr(in)->cid)
 		return ESP_C_drop_hello_fields;
-	if (h->reserved[0] || h->reserved[1] || h->reserved[2] || !h->cid || !h->version)
+	if (h->reserved[0] || h->reserved[1] || h->reserved[2] || !h->cid || !h->stamp ||
+	    !h->version)
 		return ESP_C_drop_hello_fields;
 	if (le16_to_cpu(h->mtu) < ESP_MTU_MIN || le16_to_cpu(h->mtu) > ESP_MTU_MAX)
 		return ESP_C_drop_hello_fields;
@@ -63,9 +70,12 @@ static void fill(struct esp_node *n, struct esp_hello *h, const struct esp_rail 
 	h->word = sizeof(void *);
 	h->mtu = cpu_to_le16(r->mtu);
 	h->version = ESP_VERSION;
-	for (i = 0; i < ESP_PATHS; i++)
-		if (n->rail[i])
-			h->addr[i] = n->rail[i]->addr;
+	for (i = 0; i < ESP_PATHS; i++) {
+		const struct esp_rail *other = esp_rail_at(n, i);
+
+		if (other)
+			h->addr[i] = other->addr;
+	}
 }
 
 static struct esp_hello *begin(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
@@ -161,8 +171,8 @@ bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *token,
 		 struct esp_todo *t)
 {
-	struct esp_rail *r = f->node->rail[place];
-	struct esp_out *o = env_out_get(r);
+	struct esp_rail *r = place < ESP_PATHS ? esp_rail_at(f->node, place) : NULL;
+	struct esp_out *o = r ? env_out_get(r) : NULL;
 	struct esp_hello *h;
 
 	if (!o) {
@@ -189,7 +199,7 @@ static u32 next_place(const struct esp_flow *f, u32 place)
 
 	for (i = 0; i < ESP_PATHS; i++, place++) {
 		place %= ESP_PATHS;
-		if (f->node->rail[place] && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
+		if (esp_rail_at(f->node, place) && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
 			return place;
 	}
 	return ESP_PATHS;
@@ -247,11 +257,6 @@ void esp_hello_timer(struct esp_flow *f, struct esp_todo *t)
 	again(f, t);
 }
 
-static bool alike(const struct esp_hello *h)
-{
-	return h->order == byte_order() && h->word == sizeof(void *);
-}
-
 /* The peer is not who we look for, or cannot talk to us: it will not come. */
 static void hopeless(struct esp_flow *f, s32 status, struct esp_todo *t)
 {
@@ -278,7 +283,7 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 		hopeless(f, -EHOSTUNREACH, t);
 		return 0;
 	}
-	if (!alike(h)) {
+	if (!esp_hello_alike(h)) {
 		hopeless(f, -EPROTO, t);
 		return ESP_C_drop_hello_order;
 	}

@@ -48,6 +48,15 @@ static inline bool esp_before(u32 a, u32 b)
 	return (s32)(a - b) < 0;
 }
 
+/*
+ * The rail of a place, or NULL. Rails come and go while entries are under way: ask once, and keep
+ * the answer; it stays valid until the entry is over.
+ */
+static inline struct esp_rail *esp_rail_at(const struct esp_node *n, u32 place)
+{
+	return *(struct esp_rail *const volatile *)&n->rail[place];
+}
+
 static inline u64 esp_min(u64 a, u64 b)
 {
 	return a < b ? a : b;
@@ -125,6 +134,7 @@ u32 esp_chunk_payload(const struct esp_chunk *c);
 /* Without a lock. */
 bool esp_addr_unicast(const struct esp_addr *a);
 int esp_hello_fields(const struct esp_in *in);
+bool esp_hello_alike(const struct esp_hello *h);
 void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 		     const struct esp_addr *to, const struct esp_hello *h, u8 token[16]);
 void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,

@@ -175,7 +175,6 @@ static void item_again(struct esp_flow *f, struct esp_item *i)
 		esp_msg_queue(f, m);
 		break;
 	case ESP_ITEM_CANCEL:
-		m->cancelling = false;
 		esp_msg_queue(f, m);
 		break;
 	case ESP_ITEM_CTL:

@@ -141,7 +141,6 @@ void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
 	m->eager = m->len <= f->node->p.eager_max;
 	m->head = !m->eager || m->len == 0;
 	m->cancelled = false;
-	m->cancelling = false;
 	f->nmsgs++;
 	esp_append(&f->msgs, &m->all);
 	esp_msg_queue(f, m);

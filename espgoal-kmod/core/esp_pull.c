@@ -125,9 +125,12 @@ void esp_pull_rate(struct esp_node *n)
 	u64 rate = 0;
 	u32 i;
 
-	for (i = 0; i < ESP_PATHS; i++)
-		if (n->rail[i])
-			rate += n->rail[i]->speed ? n->rail[i]->speed : n->p.pull_rate;
+	for (i = 0; i < ESP_PATHS; i++) {
+		const struct esp_rail *r = esp_rail_at(n, i);
+
+		if (r)
+			rate += r->speed ? r->speed : n->p.pull_rate;
+	}
 	n->pull.rate = (rate >> 10) + (rate >> 14) + (rate >> 17) + (rate >> 18);
 }
 

@@ -62,11 +62,12 @@ void esp_path_set(struct esp_flow *f, struct esp_path *p, u8 state, struct esp_t
 void esp_path_rail(struct esp_flow *f, u32 place, struct esp_todo *t)
 {
 	struct esp_path *p = &f->path[place];
+	struct esp_rail *r = esp_rail_at(f->node, place);
 
-	if (p->rail == f->node->rail[place])
+	if (p->rail == r)
 		return;
 	esp_path_set(f, p, ESP_PATH_NONE, t);
-	p->rail = f->node->rail[place];
+	p->rail = r;
 	p->say_addr = true;
 	if (p->rail)
 		p->say_mtu = true;
@@ -97,7 +98,7 @@ void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr
 {
 	struct esp_path *p = &f->path[place];
 
-	if (p->rail == f->node->rail[place] && esp_before(p->rx_top, pn) && esp_addr_unicast(from))
+	if (p->rail == esp_rail_at(f->node, place) && esp_before(p->rx_top, pn))
 		esp_path_addr(f, place, from, t);
 }
 

@@ -337,7 +337,6 @@ static u32 put_msg(struct build *b, struct esp_msg *m)
 		if (!c)
 			return 0;
 		c->mid = cpu_to_le32(m->mid);
-		m->cancelling = true;
 		head_out(b, m, ESP_ITEM_CANCEL);
 		esp_msg_unqueue(f, m);
 		return sizeof(*c);

@@ -74,7 +74,7 @@ void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 	u32 i;
 
 	for (i = 0; t->kick; i++, t->kick >>= 1) {
-		struct esp_rail *r = n->rail[i];
+		struct esp_rail *r = esp_rail_at(n, i);
 
 		if ((t->kick & 1) && r)
 			env_kick(r);
@@ -445,7 +445,6 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 		   u64 now)
 {
 	struct esp_node *n = r->node;
-	const u16 one = 1;
 	struct esp_todo t;
 	struct esp_flow *f;
 	struct esp_out *o;
@@ -454,8 +453,7 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 
 	if (!token_ours(r, from, h, now))
 		return ESP_C_drop_token;
-	if (h->order != (*(const u8 *)&one ? ESP_ORDER_LITTLE : ESP_ORDER_BIG) ||
-	    h->word != sizeof(void *))
+	if (!esp_hello_alike(h))
 		refusal = ESP_REJECT_ORDER;
 	f = refusal ? NULL : open_flow(r, h, now);
 	if (!f) {
@@ -566,15 +564,18 @@ static int hellos_in(struct esp_rail *r, const struct esp_addr *from, const stru
 	if (h->type == ESP_T_RESET)
 		return in->hdr_len == sizeof(*h) ? reset_in(r, le64_to_cpu(h->cid), now)
 						 : ESP_C_drop_hello_fields;
-	if (h->type == ESP_T_REJECT)
-		return in->hdr_len == sizeof(*h) + sizeof(struct esp_rejected)
-			       ? answer_in(r, from, in, now)
-			       : ESP_C_drop_hello_fields;
+	if (h->type == ESP_T_REJECT) {
+		const struct esp_rejected *j = (const struct esp_rejected *)q;
+
+		if (in->hdr_len != sizeof(*h) + sizeof(*j) || j->reserved[0] || j->reserved[1] ||
+		    j->reserved[2])
+			return ESP_C_drop_hello_fields;
+		return answer_in(r, from, in, now);
+	}
 	why = esp_hello_fields(in);
 	if (why)
 		return why;
-	if (!memcmp(q->node, r->node->id, sizeof(q->node)) ||
-	    (from->addr[0] & 1 && from->carrier == ESP_CARRIER_ETHER))
+	if (!memcmp(q->node, r->node->id, sizeof(q->node)))
 		return ESP_C_drop_hello_self;
 	switch (h->type) {
 	case ESP_T_HELLO:
@@ -598,7 +599,8 @@ void esp_frame_in(struct esp_rail *r, const struct esp_addr *from, void *frame, 
 		env_count(n, ESP_C_drop_rail_down, 1);
 		return;
 	}
-	why = esp_frame_shape(&in, frame, len);
+	/* An answer would go to the whole group. */
+	why = esp_addr_unicast(from) ? esp_frame_shape(&in, frame, len) : ESP_C_drop_source;
 	if (!why) {
 		esp_batch_enter(n);
 		why = esp_hdr(&in)->type == ESP_T_DATA ? data_in(r, from, &in, now)

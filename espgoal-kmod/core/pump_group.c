@@ -337,20 +337,25 @@ static void early(struct esp_flow *f, const struct esp_abort *a)
 		esp_waits_drop(f, 2, 0);
 }
 
+/* A rank that an abort names, or GOAL_OP_NONE if the group does not have it. */
+static u32 rank_named(const struct esp_member *m, u32 rank)
+{
+	return rank < m->table->nranks ? rank : GOAL_OP_NONE;
+}
+
 void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now)
 {
 	struct esp_node *n = f->node;
 	struct esp_member *m = env_member_find(n, le64_to_cpu(a->cookie), le64_to_cpu(a->nonce));
 	s32 status = esp_abort_status(le32_to_cpu(a->code));
-	u32 rank = le32_to_cpu(a->rank);
 	bool news;
+	u32 rank;
 
 	if (!m) {
 		early(f, a);
 		return;
 	}
-	if (rank >= m->table->nranks)
-		rank = GOAL_OP_NONE;
+	rank = rank_named(m, le32_to_cpu(a->rank));
 	if (a->c.flags & ESP_ABORT_GROUP)
 		news = note_group(m, status, rank);
 	else
@@ -395,6 +400,7 @@ void esp_member_added(struct esp_member *m, u64 now)
 	member_key(m, &k);
 	for (;;) {
 		s32 status;
+		u32 rank;
 
 		env_node_lock(n);
 		c = esp_wait_next(n, NULL, &k, ESP_CTL_EARLY);
@@ -404,10 +410,11 @@ void esp_member_added(struct esp_member *m, u64 now)
 		if (!c)
 			break;
 		status = esp_abort_status(c->code);
+		rank = rank_named(m, c->rank);
 		if (c->group)
-			note_group(m, status, c->rank);
+			note_group(m, status, rank);
 		else
-			note_run(m, c->key.tag, c->key.instance, status, c->rank, now);
+			note_run(m, c->key.tag, c->key.instance, status, rank, now);
 		env_pool_put(n, ESP_POOL_CTL, c);
 	}
 	tell_all(n, now);
