@@ -119,6 +119,8 @@
 #define ESP_RANGES       16   /* pieces of a message a receiver keeps apart */
 #define ESP_TX_HASH      64   /* heads of a flow's messages by id */
 #define ESP_RX_HASH      32   /* heads of its receptions by id */
+#define ESP_PARK_HASH    16   /* heads of its refused messages by run */
+#define ESP_PAUSES       7    /* lengths of the pause after BUSY */
 #define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
 #define ESP_REFUSED_SAID 0x80 /* in esp_flow.refused_how: it is in flight */
 #define ESP_TOMBS        16   /* aborted runs a member remembers */
@@ -168,7 +170,8 @@ struct esp_params {
 	u64 mtu_retry;
 	u64 rail_retry;  /* a dead path is tried again */
 	u64 busy_retry;  /* pause after BUSY; doubles up to 64 times that */
-	u64 local_retry; /* pause after the home had no frame or no record to give */
+	u64 local_retry; /* pause after the home had no frame or no record to give; doubles up to
+			  * 128 times that, unless something of the flow's own comes free */
 };
 
 struct esp_node;
@@ -280,9 +283,10 @@ struct esp_msg {
 	struct esp_flow *flow; /* with a reference */
 	struct esp_queue *queue;
 	struct esp_link all; /* in flow->msgs */
-	struct esp_link
-		link; /* in a list of its queue, or in flow->parked; then in a struct esp_todo */
+	struct esp_link link; /* in a list of its queue, or of flow->parked or flow->paused; then in a
+		       * struct esp_todo */
 	struct esp_link open;   /* in flow->open while its id holds the window */
+	struct esp_link leave;  /* in flow->leaving once its endpoint has closed */
 	struct esp_link items;  /* esp_item.of: what is in flight */
 	struct esp_link lost;   /* esp_item.of: bytes to be sent again, ascending */
 	struct esp_range again; /* the same, when flow->spare carried them */
@@ -519,7 +523,8 @@ struct esp_flow {
 	u64 watch_until;
 	u64 ping_at;
 	u64 pause_at;          /* the home had nothing to give: again then */
-	u64 park_at;           /* earliest esp_msg.due */
+	u32 pauses;            /* ... so many times in a row */
+	u64 park_at;           /* earliest esp_msg.again_at or esp_msg.due, or before it */
 	u64 pull_at;           /* look for stalled pulls */
 	u64 timer;             /* what the home was told last */
 	struct esp_sent spare; /* for when the pool is empty: losses hold records, too */
@@ -530,11 +535,13 @@ struct esp_flow {
 	u32 mid;                 /* next message id */
 	u32 pn_first, mid_first; /* of this incarnation */
 	u32 nmsgs;
-	struct esp_link msgs;    /* all */
-	struct esp_link open;    /* messages whose id holds the window, ascending */
-	struct esp_link parked;  /* PARKED and PAUSED */
-	struct esp_queue common; /* for endpoints the pool had no queue for */
-	struct esp_link queues;  /* struct esp_queue with something to send, round robin */
+	struct esp_link msgs;                  /* all */
+	struct esp_link open;                  /* messages whose id holds the window, ascending */
+	struct esp_link parked[ESP_PARK_HASH]; /* PARKED, by run */
+	struct esp_link paused[ESP_PAUSES]; /* PAUSED, by the length of the pause: in order of time */
+	struct esp_link leaving;            /* those with a due time, in order */
+	struct esp_queue common;            /* for endpoints the pool had no queue for */
+	struct esp_link queues; /* struct esp_queue with something to send, round robin */
 	struct esp_link allq;
 	struct esp_link ctl;  /* to be said */
 	struct esp_link ctls; /* those and the ones in flight */
@@ -632,8 +639,11 @@ void esp_seal(struct esp_out *o, u32 payload);
  */
 int esp_send(struct esp_node *n, struct esp_msg *m, const struct esp_peer *peer, u64 now);
 /*
- * Give a message up: its payload is not used any more when this returns; env_sent() follows, or
- * was already called. The caller makes sure that @m itself exists until then.
+ * Give a message up: the core does not look at its payload any more when this returns (frames that
+ * were given to env_out() before have references of their own); env_sent() follows, or was already
+ * called. The caller makes sure that @m, and the flow it names, exist until this returns: @m was
+ * given to esp_send() with success, and either env_sent() has not been called for it yet, or that
+ * call waits for the caller.
  */
 void esp_send_cancel(struct esp_msg *m, u64 now);
 

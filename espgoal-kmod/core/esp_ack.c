@@ -177,6 +177,10 @@ void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t)
 		return;
 	p->backoff = 0;
 	p->probes = 0;
+	if (f->pauses) { /* it holds records less than before */
+		f->pauses = 0;
+		f->pause_at = 0;
+	}
 	f->progress = t->now;
 	f->answered = t->now;
 	esp_loss_detect(f, p, t);

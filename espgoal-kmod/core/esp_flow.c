@@ -41,6 +41,8 @@ static void fresh(struct esp_flow *f)
 
 void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer *peer, u64 now)
 {
+	u32 i;
+
 	f->node = n;
 	f->peer = *peer;
 	do {
@@ -57,7 +59,11 @@ void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer
 	f->timer = ESP_NEVER;
 	esp_link_init(&f->msgs);
 	esp_link_init(&f->open);
-	esp_link_init(&f->parked);
+	for (i = 0; i < ESP_PARK_HASH; i++)
+		esp_link_init(&f->parked[i]);
+	for (i = 0; i < ESP_PAUSES; i++)
+		esp_link_init(&f->paused[i]);
+	esp_link_init(&f->leaving);
 	esp_link_init(&f->queues);
 	esp_link_init(&f->allq);
 	esp_link_init(&f->ctl);
@@ -162,6 +168,7 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	fresh(f);
 	esp_flow_rename(f);
 	f->pause_at = 0;
+	f->pauses = 0;
 	t->waits = 1; /* refusals of the old incarnation are repeated by the peer in the new one */
 	t->renewed = ++f->renewed;
 	env_count(f->node, ESP_C_flow_renew, 1);

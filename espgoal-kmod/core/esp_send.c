@@ -8,6 +8,7 @@
 #include "esp_int.h"
 
 #define FRAMES_MAX 128 /* per call; the rest follows by timer */
+#define PAUSES_MAX 7   /* doublings of the pause when there is no record or frame */
 #define CRUMB      256 /* bytes: do not fill up a frame with less of a long message */
 
 struct build {
@@ -508,13 +509,17 @@ static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struc
 		esp_sent_landed(f, b->first);
 		goto pause;
 	}
+	if (numbered)
+		f->pauses = 0;
 	b->o->rail = p->rail;
 	b->o->to = p->addr;
 	esp_out_begin(b->o, ESP_T_DATA, f->cid_peer);
 	b->o->pcrc = f->pcrc;
 	return true;
 pause:
-	f->pause_at = t->now + f->node->p.local_retry;
+	f->pause_at = t->now + (f->node->p.local_retry << f->pauses);
+	if (f->pauses < PAUSES_MAX)
+		f->pauses++;
 	return false;
 }
 

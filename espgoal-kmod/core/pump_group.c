@@ -6,34 +6,60 @@
  */
 #include "esp_int.h"
 
-/* Forget what waits for @k: its run, or when @all everything of its group's endpoint. */
-static void forget_waits(struct esp_node *n, const struct esp_key *k, bool all)
+static void free_ctls(struct esp_node *n, struct esp_link *ctls)
+{
+	while (esp_linked(ctls)) {
+		struct esp_link *l = ctls->next;
+
+		esp_unlink(l);
+		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
+	}
+}
+
+/* Nobody waits for what @c stands for any more. Under the node's lock. */
+static void forget(struct esp_ctl *c, struct esp_link *freed)
+{
+	esp_wait_remove(c);
+	c->gone = true;
+	if (!c->adding)
+		esp_append(freed, &c->link);
+}
+
+/* Forget what waits for the run @k. */
+static void forget_run(struct esp_node *n, const struct esp_key *k)
+{
+	struct esp_ctl *c, *next;
+	struct esp_link freed;
+
+	esp_link_init(&freed);
+	env_node_lock(n);
+	for (c = esp_wait_next(n, NULL, k, ESP_CTL_WAIT); c; c = next) {
+		next = esp_wait_next(n, c, k, ESP_CTL_WAIT);
+		forget(c, &freed);
+	}
+	env_node_unlock(n);
+	free_ctls(n, &freed);
+}
+
+/* Forget what waits for any run of the group and endpoint of @k, or for themselves. */
+static void forget_group(struct esp_node *n, const struct esp_key *k)
 {
 	struct esp_link *l, *next, freed;
 	u32 i;
 
 	esp_link_init(&freed);
-	env_node_lock(n);
 	for (i = 0; i < ESP_WAIT_HASH; i++) {
+		env_node_lock(n); /* for one head at a time: it may be long */
 		for (l = n->wait[i].next; l != &n->wait[i]; l = next) {
 			struct esp_ctl *c = esp_entry(l, struct esp_ctl, wait);
 
 			next = l->next;
-			if (c->key.nonce != k->nonce || c->key.cookie != k->cookie ||
-			    (!all && (c->kind != ESP_CTL_WAIT || !esp_same_run(&c->key, k))))
-				continue;
-			esp_wait_remove(c);
-			c->gone = true;
-			if (!c->adding)
-				esp_append(&freed, &c->link);
+			if (c->key.nonce == k->nonce && c->key.cookie == k->cookie)
+				forget(c, &freed);
 		}
+		env_node_unlock(n);
 	}
-	env_node_unlock(n);
-	while (esp_linked(&freed)) {
-		l = freed.next;
-		esp_unlink(l);
-		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
-	}
+	free_ctls(n, &freed);
 }
 
 /*
@@ -53,17 +79,10 @@ void esp_waits_drop(struct esp_flow *f, u8 which, u32 renewed)
 		next = l->next;
 		if (which == 1 && (c->kind != ESP_CTL_WAIT || !esp_before(c->renewed, renewed)))
 			continue;
-		esp_wait_remove(c);
-		c->gone = true;
-		if (!c->adding)
-			esp_append(&freed, &c->link);
+		forget(c, &freed);
 	}
 	env_node_unlock(n);
-	while (esp_linked(&freed)) {
-		l = freed.next;
-		esp_unlink(l);
-		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
-	}
+	free_ctls(n, &freed);
 }
 
 /* @m has something to tell. Under the node's lock. */
@@ -106,7 +125,7 @@ static bool note_group(struct esp_member *m, s32 status, u32 rank)
 		return false;
 	env_count(n, ESP_C_abort_group, 1);
 	member_key(m, &k);
-	forget_waits(n, &k, true);
+	forget_group(n, &k);
 	env_member_failed(m);
 	return true;
 }
@@ -136,7 +155,7 @@ static bool note_run(struct esp_member *m, u32 opid, u32 start, s32 status, u32 
 	member_key(m, &k);
 	k.opid = opid;
 	k.start = start;
-	forget_waits(n, &k, false);
+	forget_run(n, &k);
 	r = env_run_find(m, opid, start);
 	if (r) {
 		env_run_cancel(r, status, rank);
@@ -426,7 +445,7 @@ void esp_member_removed(struct esp_member *m, u64 now)
 
 	(void)now;
 	member_key(m, &k);
-	forget_waits(m->ep->node, &k, true);
+	forget_group(m->ep->node, &k);
 }
 
 /* Without memory the next time. */

@@ -261,6 +261,7 @@ void env_timer(struct esp_flow *ef, u64 when)
 void sim_flow_event(struct sim_flow *f, u64 at)
 {
 	struct sim *s = f->s;
+	u64 now = sim_entry(s);
 
 	if (f->queued != at || s->ending || !f->in_table) {
 		if (f->queued == at)
@@ -273,7 +274,7 @@ void sim_flow_event(struct sim_flow *f, u64 at)
 	f->refs++;
 	if (f->when <= s->now) {
 		f->when = ESP_NEVER;
-		esp_timer(&f->f, sim_entry(s));
+		esp_timer(&f->f, now);
 	} else if (f->when != ESP_NEVER) {
 		timer_push(f, f->when);
 	}
