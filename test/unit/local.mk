@@ -197,12 +197,13 @@ unit_tests += %D%/engine_failed
 %C%_engine_failed_CPPFLAGS = $(unit_cppflags)
 %C%_engine_failed_CFLAGS = $(unit_cflags)
 %C%_engine_failed_LDADD = $(unit_libs)
-%C%_engine_failed_LDFLAGS = -Wl,--wrap=calloc,--wrap=realloc
+%C%_engine_failed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 unit_tests += %D%/engine_hostile
 %C%_engine_hostile_CPPFLAGS = $(unit_cppflags)
 %C%_engine_hostile_CFLAGS = $(unit_cflags)
 %C%_engine_hostile_LDADD = $(unit_libs)
+%C%_engine_hostile_LDFLAGS = -Wl,--wrap=kill
 
 unit_tests += %D%/engine_memory
 %C%_engine_memory_CPPFLAGS = $(unit_cppflags)
