@@ -41,7 +41,9 @@
  *
  *   memory: any of these may answer NULL or -ENOMEM, at any time
  *	void *env_pool_get(struct esp_node *, enum esp_pool), void env_pool_put(n, pool, void *)
- *	struct esp_flow *env_flow_alloc(struct esp_node *)	zeroed, with one reference
+ *	struct esp_flow *env_flow_alloc(struct esp_node *, const struct esp_peer *, bool wanted)
+ *		zeroed, with one reference; for that peer. @wanted: a rank table has it, else it has
+ *		opened the flow itself
  *	int  env_room_get(struct esp_ep *, struct esp_rx *, u64 bytes)	unexpected memory for an
  *		eager message, named by rx->ref. Bounded per endpoint; -ENOMEM: the message is
  *		refused
@@ -123,6 +125,7 @@
 #define ESP_PAUSES       7    /* lengths of the pause after BUSY */
 #define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
 #define ESP_REFUSED_SAID 0x80 /* in esp_flow.refused_how: it is in flight */
+#define ESP_GONES        8    /* endpoints of which a flow has to say that they are gone */
 #define ESP_TOMBS        16   /* aborted runs a member remembers */
 #define ESP_ACTIVE       16   /* pulls that hold grants at the same time */
 #define ESP_WAIT_HASH    256  /* heads of what waits at a node: refusals, early aborts */
@@ -508,13 +511,15 @@ struct esp_flow {
 	u64 cid_peer;   /* theirs, once it is known */
 	u64 stamp_peer; /* of its last attempt that was believed */
 	u64 taken;      /* when */
+	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */
 	u8 hello_tries, hello_path, hello_rounds;
 	bool batched; /* in a batch: somebody will flush it */
 	bool pcrc;    /* payload is checksummed */
 	bool waiting; /* something was missing after the last entry */
-	u64 stamp;    /* of our attempt */
+	bool vouched; /* a rank table has the peer where it is, or was; else it opened the flow itself */
+	u64 stamp; /* of our attempt */
 	u64 hello_at;
 	u64 heard;    /* last good frame */
 	u64 answered; /* last acknowledgement of something new */
@@ -546,6 +551,8 @@ struct esp_flow {
 	struct esp_link ctl;  /* to be said */
 	struct esp_link ctls; /* those and the ones in flight */
 	struct esp_link say;  /* receptions: grants, STOP */
+	u64 gone[ESP_GONES];  /* cookies of the GONE among ctls */
+	u32 ngone;
 	struct esp_msg *tx_hash[ESP_TX_HASH];
 	/* in */
 	u8 nrefused;
@@ -591,6 +598,7 @@ enum esp_bucket_kind {
 	ESP_BUCKET_HELLO = 0,
 	ESP_BUCKET_RESET,
 	ESP_BUCKET_SEARCH,
+	ESP_BUCKET_TABLES, /* a hundredth of the others: looks through every member's table */
 	ESP_BUCKETS
 };
 

@@ -84,6 +84,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 	u32 pn = le32_to_cpu(h->pn), i;
 
 	f->state = ESP_FLOW_UP;
+	f->doubted = 0;
 	f->cid_peer = le64_to_cpu(h->cid);
 	f->mid_base = le32_to_cpu(h->mid);
 	f->waiting = false;
@@ -174,6 +175,27 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	env_count(f->node, ESP_C_flow_renew, 1);
 }
 
+void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_todo *t)
+{
+	u32 i;
+
+	if (f->vouched || f->state == ESP_FLOW_DEAD)
+		return;
+	f->vouched = true;
+	/* What it says of itself counts only once it has answered there. */
+	for (i = 0; i < ESP_PATHS; i++)
+		if (f->state == ESP_FLOW_UP && f->path[i].state == ESP_PATH_UP &&
+		    !memcmp(&f->path[i].addr, &peer->addr[i], sizeof(peer->addr[i])))
+			return;
+	env_count(f->node, ESP_C_flow_disowned, 1);
+	if (f->state != ESP_FLOW_IDLE)
+		esp_flow_renew(f, t);
+	f->peer = *peer;
+	f->stamp_peer = 0; /* of whoever that was */
+	t->new_era = true; /* or late copies of the peer's own would be believed again */
+	esp_hello_start(f, t);
+}
+
 void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 {
 	env_count(f->node, ESP_C_flow_reset, 1);
@@ -200,6 +222,7 @@ void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 		esp_unlink(&c->all);
 		esp_append(&t->ctls, &c->link);
 	}
+	f->ngone = 0;
 	drop_sent(f);
 	while (esp_linked(&f->rx)) {
 		struct esp_rx *rx = esp_entry(f->rx.next, struct esp_rx, of_flow);
@@ -281,7 +304,7 @@ void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
 		return;
 	if (esp_flow_waits(f) && esp_since(t->now, f->progress) >= n->p.death) {
 		env_count(n, ESP_C_flow_dead, 1);
-		t->died = true;
+		t->died = f->vouched; /* else it may have been somebody else */
 		esp_flow_end(f, -EHOSTUNREACH, t);
 		return;
 	}

@@ -19,6 +19,7 @@ struct build {
 	u64 now;
 	u32 limit; /* of total_len */
 	u32 msgs;  /* chunks of messages */
+	bool gone; /* there is a GONE in it, and one is all that counts */
 	bool eliciting;
 };
 
@@ -141,10 +142,11 @@ static bool put_ctl(struct build *b, struct esp_ctl *c)
 		a->from = cpu_to_le32(c->key.src);
 		env_count(b->f->node, ESP_C_ask_said, 1);
 	} else if (c->kind == ESP_CTL_GONE) {
-		struct esp_gone *g = chunk(b, ESP_K_GONE, 0, sizeof(*g), 0);
+		struct esp_gone *g = b->gone ? NULL : chunk(b, ESP_K_GONE, 0, sizeof(*g), 0);
 
 		if (!g)
 			return false;
+		b->gone = true;
 		g->cookie = cpu_to_le64(c->key.cookie);
 		env_count(b->f->node, ESP_C_gone_said, 1);
 	} else {

@@ -247,6 +247,14 @@ static bool say_abort(struct esp_flow *f, const struct esp_member *m, u32 to, co
 	return true;
 }
 
+/* Nobody can name a member of another one's group his neighbour: its table has to say so, too. */
+static bool same_group(const struct esp_member *local, const struct esp_member *m)
+{
+	const struct esp_table *tab = local->table;
+
+	return m->rank < tab->nranks && tab->rank[m->rank].cookie == m->ep->cookie;
+}
+
 /* False: no memory, later. */
 static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 {
@@ -265,9 +273,9 @@ static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 
 		if (!local)
 			return true;
-		if (w->group)
+		if (w->group && same_group(local, m))
 			note_group(local, w->status, w->rank);
-		else
+		else if (same_group(local, m))
 			note_run(local, w->opid, w->start, w->status, w->rank, now);
 		env_member_put(local);
 		return true;
@@ -371,7 +379,8 @@ void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now)
 	u32 rank;
 
 	if (!m) {
-		early(f, a);
+		if (env_ep_state(n, le64_to_cpu(a->cookie)) == ESP_EP_OPEN)
+			early(f, a);
 		return;
 	}
 	rank = rank_named(m, le32_to_cpu(a->rank));
@@ -527,9 +536,9 @@ void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 	env_count(n, ESP_C_gone_heard, 1);
 	while ((m = env_member_next(n, m)) != NULL) {
 		const struct esp_table *tab = m->table;
-		u32 rank;
+		u32 rank = esp_table_find(tab, f->peer.node);
 
-		for (rank = 0; rank < tab->nranks; rank++)
+		for (; rank < tab->nranks; rank++)
 			if (tab->rank[rank].cookie == cookie &&
 			    !memcmp(tab->peer[tab->rank[rank].peer].node, f->peer.node, 16)) {
 				note_group(m, -ECONNRESET, rank);
@@ -656,10 +665,16 @@ void esp_peer_died(struct esp_flow *f, u64 now)
 	struct esp_member *m = NULL;
 
 	while ((m = env_member_next(n, m)) != NULL) {
-		u32 rank = esp_table_find(m->table, f->peer.node);
+		const struct esp_table *tab = m->table;
+		u32 rank = esp_table_find(tab, f->peer.node);
 
-		if (rank < m->table->nranks)
-			note_group(m, -EHOSTUNREACH, rank);
+		if (rank == tab->nranks)
+			continue;
+		/* It may be well, and not where somebody's table has it. */
+		if (!f->answered && memcmp(tab->peer[tab->rank[rank].peer].addr, f->peer.addr,
+					   sizeof(f->peer.addr)))
+			continue;
+		note_group(m, -EHOSTUNREACH, rank);
 	}
 	tell_all(n, now);
 }

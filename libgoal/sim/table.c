@@ -74,11 +74,13 @@ void sim_tables_free(struct sim *s)
 	free(s->member);
 }
 
-struct esp_flow *env_flow_alloc(struct esp_node *n)
+struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted)
 {
 	struct sim *s = sim_node_of(n)->s;
 	struct sim_flow *f;
 
+	(void)peer;
+	(void)wanted;
 	if (sim_denied(s))
 		return NULL;
 	f = sim_get(s, sizeof(*f));

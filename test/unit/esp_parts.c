@@ -186,7 +186,7 @@ static void pull__order(void **state)
 	(void)state;
 	open1();
 	n = &home.node[0]->n;
-	f = env_flow_alloc(n);
+	f = env_flow_alloc(n, &home.peer[0], true);
 	f->node = n;
 	for (i = 0; i < 200; i++) {
 		memset(&rx[i], 0, sizeof(rx[i]));
@@ -245,7 +245,7 @@ static void pull__stalled(void **state)
 	(void)state;
 	open1();
 	n = &home.node[0]->n;
-	f = env_flow_alloc(n);
+	f = env_flow_alloc(n, &home.peer[0], true);
 	f->node = n;
 	for (i = 0; i < 2; i++) {
 		memset(&rx[i], 0, sizeof(rx[i]));

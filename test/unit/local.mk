@@ -259,6 +259,11 @@ unit_tests += %D%/esp_flow
 %C%_esp_flow_CFLAGS = $(unit_cflags)
 %C%_esp_flow_LDADD = $(esp_libs)
 
+unit_tests += %D%/esp_foreign
+%C%_esp_foreign_CPPFLAGS = $(esp_cppflags)
+%C%_esp_foreign_CFLAGS = $(unit_cflags)
+%C%_esp_foreign_LDADD = $(esp_libs)
+
 unit_tests += %D%/esp_heal
 %C%_esp_heal_CPPFLAGS = $(esp_cppflags)
 %C%_esp_heal_CFLAGS = $(unit_cflags)
