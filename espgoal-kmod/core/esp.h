@@ -66,7 +66,8 @@
  *	enum esp_ep_state env_ep_state(n, u64 cookie)	a home whose endpoints publish their cookies only
  *		when they are open may answer GONE to one it does not know
  *	struct esp_run *env_run_find(m, u32 opid, u32 start)	started and not over; env_run_get(r),
- *		env_run_put(r)
+ *		env_run_put(r). Who makes a run known and who looks for it take the same lock, or
+ *		one of them sees what the other did before it
  *	struct esp_run *env_run_next(m, struct esp_run *prev)	as above
  *	bool env_run_past(m, u32 opid, u32 start)	was started here and is over
  *
@@ -171,10 +172,9 @@ struct esp_params {
 	u64 watch;       /* a peer somebody waits for is asked this often whether it lives */
 	u64 linger;      /* messages outlive their endpoint by this */
 	u64 mtu_retry;
-	u64 rail_retry;  /* a dead path is tried again */
-	u64 busy_retry;  /* pause after BUSY; doubles up to 64 times that */
-	u64 local_retry; /* pause after the home had no frame or no record to give; doubles up to
-			  * 128 times that, unless something of the flow's own comes free */
+	u64 rail_retry; /* a dead path is tried again */
+	u64 busy_retry; /* pause after BUSY; doubles up to 64 times that */
+	u64 local_retry; /* pause after the home had no frame or no record; doubles up to 128 times */
 };
 
 struct esp_node;
@@ -253,6 +253,7 @@ struct esp_member {
 	u32 tell;     /* bit k: the failure is still to be told to rank + 2^k */
 	bool telling; /* in esp_node.tell_first */
 	struct esp_member *tell_next;
+	bool tombs; /* there are any */
 	struct esp_tomb tomb[ESP_TOMBS];
 };
 
@@ -261,6 +262,7 @@ struct esp_run {
 	struct esp_member *m; /* (home) */
 	u32 opid, start;      /* (home) */
 	u64 started;
+	u32 watch_at; /* the next one of its operations whose peer is to be watched */
 	bool refused; /* something for it was refused and may wait for its receive */
 };
 
@@ -285,13 +287,12 @@ struct esp_msg {
 	u64 len;               /* (home) */
 	struct esp_flow *flow; /* with a reference */
 	struct esp_queue *queue;
-	struct esp_link all; /* in flow->msgs */
-	struct esp_link link; /* in a list of its queue, or of flow->parked or flow->paused; then in a
-		       * struct esp_todo */
-	struct esp_link open;   /* in flow->open while its id holds the window */
-	struct esp_link leave;  /* in flow->leaving once its endpoint has closed */
-	struct esp_link items;  /* esp_item.of: what is in flight */
-	struct esp_link lost;   /* esp_item.of: bytes to be sent again, ascending */
+	struct esp_link all;   /* in flow->msgs */
+	struct esp_link link;  /* in a list of its queue, or of refused ones; then of an esp_todo */
+	struct esp_link open;  /* in flow->open while its id holds the window */
+	struct esp_link leave; /* in flow->leaving once its endpoint has closed */
+	struct esp_link items; /* esp_item.of: what is in flight */
+	struct esp_link lost;  /* esp_item.of: bytes to be sent again, ascending */
 	struct esp_range again; /* the same, when flow->spare carried them */
 	struct esp_msg *hash;   /* next of the same head, while it has an id */
 	u64 next;               /* first byte never sent */

@@ -334,10 +334,9 @@ void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
 	keep_alive(f, t);
 }
 
-u64 esp_next_timer(const struct esp_flow *f)
+static u64 next_timer(const struct esp_flow *f, bool waits)
 {
 	const struct esp_params *q = &f->node->p;
-	bool waits = esp_flow_waits(f);
 	u64 at = esp_min(f->park_at, f->pull_at); /* grants of an old incarnation stall, too */
 	u32 i;
 
@@ -367,6 +366,11 @@ u64 esp_next_timer(const struct esp_flow *f)
 	return at;
 }
 
+u64 esp_next_timer(const struct esp_flow *f)
+{
+	return next_timer(f, esp_flow_waits(f));
+}
+
 /* After everything else that was done to it. */
 void esp_flow_arm(struct esp_flow *f, u64 now)
 {
@@ -381,7 +385,7 @@ void esp_flow_arm(struct esp_flow *f, u64 now)
 	f->waiting = waits;
 	if (esp_flow_busy(f))
 		f->used = now;
-	at = esp_next_timer(f);
+	at = next_timer(f, waits);
 	if (at == f->timer)
 		return;
 	f->timer = at;

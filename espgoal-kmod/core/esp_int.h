@@ -48,13 +48,16 @@ static inline bool esp_before(u32 a, u32 b)
 	return (s32)(a - b) < 0;
 }
 
+/* Without the lock that goes with it: the caller says why an old value does no harm. */
+#define ESP_PEEK(x) (*(const volatile __typeof__(x) *)&(x))
+
 /*
  * The rail of a place, or NULL. Rails come and go while entries are under way: ask once, and keep
  * the answer; it stays valid until the entry is over.
  */
 static inline struct esp_rail *esp_rail_at(const struct esp_node *n, u32 place)
 {
-	return *(struct esp_rail *const volatile *)&n->rail[place];
+	return ESP_PEEK(n->rail[place]);
 }
 
 static inline u64 esp_min(u64 a, u64 b)
@@ -334,7 +337,8 @@ void esp_pull_remove(struct esp_node *n, struct esp_rx *rx);
 void esp_pull_check(struct esp_node *n, u64 now);
 u32 esp_pull_next(struct esp_node *n, struct esp_granted *g, u32 max, u64 now);
 
-/* esp_wait.c, all under the node's lock. */
+/* esp_wait.c, all under the node's lock. But the first: may anything wait for this run? */
+bool esp_wait_any(struct esp_node *n, const struct esp_key *k);
 struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
 			      u8 kind);
 /* The next one of @kind for this run after @prev (NULL: the first), of whatever flow. */

@@ -39,6 +39,13 @@ struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const st
 	return NULL;
 }
 
+bool esp_wait_any(struct esp_node *n, const struct esp_key *k)
+{
+	const struct esp_link *h = head(n, k);
+
+	return ESP_PEEK(h->next) != h;
+}
+
 struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
 			      u8 kind)
 {

@@ -131,14 +131,22 @@ void esp_batch_enter(struct esp_node *n)
 static void flush(struct esp_flow *f, u64 now)
 {
 	struct esp_todo t;
+	u32 frames;
 
 	esp_todo_init(&t, f->node, now);
 	env_flow_lock(f);
 	f->batched = false;
 	esp_output(f, &t);
-	esp_flow_arm(f, now);
+	frames = t.kick;
+	if (!frames)
+		esp_flow_arm(f, now);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);
+	if (frames) { /* they go first */
+		env_flow_lock(f);
+		esp_flow_arm(f, now);
+		env_flow_unlock(f);
+	}
 	env_flow_put(f);
 }
 

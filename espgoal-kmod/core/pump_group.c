@@ -6,6 +6,10 @@
  */
 #include "esp_int.h"
 
+/* Of a run, each time its member's timer comes. */
+#define WATCH_STEPS 65536 /* operations looked at */
+#define WATCH_PEERS 64    /* peers asked after */
+
 static void free_ctls(struct esp_node *n, struct esp_link *ctls)
 {
 	while (esp_linked(ctls)) {
@@ -407,6 +411,9 @@ s32 esp_run_doomed(struct esp_member *m, u32 opid, u32 start, u32 *rank)
 	struct esp_tomb *t;
 	s32 status;
 
+	/* The run can be found: who notes a failure from now on looks for it after that. */
+	if (!ESP_PEEK(m->failed) && !ESP_PEEK(m->tombs))
+		return 0;
 	env_node_lock(n);
 	status = m->failed;
 	*rank = m->failed_rank;
@@ -607,29 +614,41 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	env_flow_put(f);
 }
 
+/* Whom operation @i of a run waits for: its receives stand first, then all of them for the sends. */
+static u32 waits_for(const struct esp_run *r, u32 i)
+{
+	const struct core_sched *s = r->run->sched;
+	u32 op;
+
+	if (i < s->hdr->nrecv) {
+		op = s->match[i];
+		return r->run->state[op] == CORE_OP_POSTED || r->run->state[op] == CORE_OP_BUSY
+			       ? s->op[op].peer
+			       : GOAL_OP_NONE;
+	}
+	op = i - s->hdr->nrecv;
+	return s->op[op].code == GOAL_OP_SEND && r->run->state[op] == CORE_OP_BUSY ? s->op[op].peer
+										   : GOAL_OP_NONE;
+}
+
+/* A part of it at a time: the next one follows when the member's timer comes again. */
 static void watch_run(struct esp_run *r, u64 now)
 {
 	const struct core_sched *s = r->run->sched;
-	u32 i, last = GOAL_OP_NONE;
+	u32 all = s->hdr->nrecv + s->hdr->nops, i = r->watch_at < all ? r->watch_at : 0;
+	u32 last = GOAL_OP_NONE, steps, asked = 0;
 
-	for (i = 0; i < s->hdr->nrecv; i++) {
-		u32 op = s->match[i], peer = s->op[op].peer;
+	for (steps = 0; steps < all && steps < WATCH_STEPS && asked < WATCH_PEERS; steps++) {
+		u32 peer = waits_for(r, i);
 
-		if (r->run->state[op] != CORE_OP_POSTED && r->run->state[op] != CORE_OP_BUSY)
+		i = i + 1 == all ? 0 : i + 1;
+		if (peer == GOAL_OP_NONE || peer == last)
 			continue;
-		if (peer != last)
-			watch(r, peer, now);
+		watch(r, peer, now);
 		last = peer;
+		asked++;
 	}
-	for (i = 0, last = GOAL_OP_NONE; i < s->hdr->nops; i++) {
-		const struct goal_op *o = &s->op[i];
-
-		if (o->code != GOAL_OP_SEND || r->run->state[i] != CORE_OP_BUSY)
-			continue;
-		if (o->peer != last)
-			watch(r, o->peer, now);
-		last = o->peer;
-	}
+	r->watch_at = i;
 }
 
 bool esp_member_timer(struct esp_member *m, u64 now)

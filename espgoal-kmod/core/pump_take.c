@@ -772,7 +772,9 @@ void esp_run_started(struct esp_run *r, u64 now)
 
 	r->started = now;
 	run_key(r, &k);
-	release_waits(r->m->ep->node, &k, NULL, now);
+	/* The run can be found: who notes a refusal from now on looks for it after that. */
+	if (esp_wait_any(r->m->ep->node, &k))
+		release_waits(r->m->ep->node, &k, NULL, now);
 }
 
 void esp_run_posted(struct esp_run *r, u32 op, u64 now)
