@@ -38,6 +38,7 @@ esp_sources = \
 	%D%/core/esp_rtt.c \
 	%D%/core/esp_rx.c \
 	%D%/core/esp_send.c \
+	%D%/core/esp_sip.h \
 	%D%/core/esp_take.c \
 	%D%/core/esp_wait.c \
 	%D%/core/pump_esp.c \

@@ -131,6 +131,28 @@ const struct goal_remote_ops coll_goal_deferred_ops = {
 	.hear = deferred_hear,
 };
 
+/*
+ * The run of a message keeps the communicator. For words we look also when none does, and it may go
+ * while the PML makes progress in here.
+ */
+static void listen_for(struct coll_goal_order *o)
+{
+	struct coll_goal_module *m = o->module;
+	int rc = 0;
+
+	if (m) {
+		ompi_communicator_t *comm = m->comm;
+
+		OBJ_RETAIN(comm);
+		rc = coll_goal_remote_ops.hear(m, o->tag, o->word, o->bytes);
+		OBJ_RELEASE(comm);
+	}
+	if (o->module)
+		__atomic_store_n(&o->done, rc ? rc : -EAGAIN, __ATOMIC_RELEASE);
+	else
+		free(o);
+}
+
 /* Hand @o to the PML; what that or its end says goes to done. True: over. */
 static bool carry_out(struct coll_goal_order *o)
 {
@@ -138,13 +160,7 @@ static bool carry_out(struct coll_goal_order *o)
 	int rc = 0;
 
 	if (o->kind == HEAR) {
-		if (o->module)
-			rc = pml->hear(o->module, o->tag, o->word, o->bytes);
-		if (!o->module) { /* maybe since just now */
-			free(o);
-			return true;
-		}
-		__atomic_store_n(&o->done, rc ? rc : -EAGAIN, __ATOMIC_RELEASE);
+		listen_for(o);
 		return true;
 	}
 	if (!o->request)

@@ -41,7 +41,9 @@
  *
  *   memory: any of these may answer NULL or -ENOMEM, at any time
  *	void *env_pool_get(struct esp_node *, enum esp_pool), void env_pool_put(n, pool, void *)
- *	struct esp_flow *env_flow_alloc(struct esp_node *)	zeroed, with one reference
+ *	struct esp_flow *env_flow_alloc(struct esp_node *, const struct esp_peer *, bool wanted)
+ *		zeroed, with one reference; for that peer. @wanted: a rank table has it, else it has
+ *		opened the flow itself
  *	int  env_room_get(struct esp_ep *, struct esp_rx *, u64 bytes)	unexpected memory for an
  *		eager message, named by rx->ref. Bounded per endpoint; -ENOMEM: the message is
  *		refused
@@ -64,7 +66,8 @@
  *	enum esp_ep_state env_ep_state(n, u64 cookie)	a home whose endpoints publish their cookies only
  *		when they are open may answer GONE to one it does not know
  *	struct esp_run *env_run_find(m, u32 opid, u32 start)	started and not over; env_run_get(r),
- *		env_run_put(r)
+ *		env_run_put(r). Who makes a run known and who looks for it take the same lock, or
+ *		one of them sees what the other did before it
  *	struct esp_run *env_run_next(m, struct esp_run *prev)	as above
  *	bool env_run_past(m, u32 opid, u32 start)	was started here and is over
  *
@@ -119,8 +122,11 @@
 #define ESP_RANGES       16   /* pieces of a message a receiver keeps apart */
 #define ESP_TX_HASH      64   /* heads of a flow's messages by id */
 #define ESP_RX_HASH      32   /* heads of its receptions by id */
+#define ESP_PARK_HASH    16   /* heads of its refused messages by run */
+#define ESP_PAUSES       7    /* lengths of the pause after BUSY */
 #define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
 #define ESP_REFUSED_SAID 0x80 /* in esp_flow.refused_how: it is in flight */
+#define ESP_GONES        8    /* endpoints of which a flow has to say that they are gone */
 #define ESP_TOMBS        16   /* aborted runs a member remembers */
 #define ESP_ACTIVE       16   /* pulls that hold grants at the same time */
 #define ESP_WAIT_HASH    256  /* heads of what waits at a node: refusals, early aborts */
@@ -166,9 +172,9 @@ struct esp_params {
 	u64 watch;       /* a peer somebody waits for is asked this often whether it lives */
 	u64 linger;      /* messages outlive their endpoint by this */
 	u64 mtu_retry;
-	u64 rail_retry;  /* a dead path is tried again */
-	u64 busy_retry;  /* pause after BUSY; doubles up to 64 times that */
-	u64 local_retry; /* pause after the home had no frame or no record to give */
+	u64 rail_retry; /* a dead path is tried again */
+	u64 busy_retry; /* pause after BUSY; doubles up to 64 times that */
+	u64 local_retry; /* pause after the home had no frame or no record; doubles up to 128 times */
 };
 
 struct esp_node;
@@ -247,6 +253,7 @@ struct esp_member {
 	u32 tell;     /* bit k: the failure is still to be told to rank + 2^k */
 	bool telling; /* in esp_node.tell_first */
 	struct esp_member *tell_next;
+	bool tombs; /* there are any */
 	struct esp_tomb tomb[ESP_TOMBS];
 };
 
@@ -255,6 +262,7 @@ struct esp_run {
 	struct esp_member *m; /* (home) */
 	u32 opid, start;      /* (home) */
 	u64 started;
+	u32 watch_at; /* the next one of its operations whose peer is to be watched */
 	bool refused; /* something for it was refused and may wait for its receive */
 };
 
@@ -279,12 +287,12 @@ struct esp_msg {
 	u64 len;               /* (home) */
 	struct esp_flow *flow; /* with a reference */
 	struct esp_queue *queue;
-	struct esp_link all; /* in flow->msgs */
-	struct esp_link
-		link; /* in a list of its queue, or in flow->parked; then in a struct esp_todo */
-	struct esp_link open;   /* in flow->open while its id holds the window */
-	struct esp_link items;  /* esp_item.of: what is in flight */
-	struct esp_link lost;   /* esp_item.of: bytes to be sent again, ascending */
+	struct esp_link all;   /* in flow->msgs */
+	struct esp_link link;  /* in a list of its queue, or of refused ones; then of an esp_todo */
+	struct esp_link open;  /* in flow->open while its id holds the window */
+	struct esp_link leave; /* in flow->leaving once its endpoint has closed */
+	struct esp_link items; /* esp_item.of: what is in flight */
+	struct esp_link lost;  /* esp_item.of: bytes to be sent again, ascending */
 	struct esp_range again; /* the same, when flow->spare carried them */
 	struct esp_msg *hash;   /* next of the same head, while it has an id */
 	u64 next;               /* first byte never sent */
@@ -298,9 +306,8 @@ struct esp_msg {
 	u8 tries; /* how often it was BUSY */
 	bool has_mid;
 	bool eager;
-	bool head;       /* RTS, or an eager message of no bytes: is to be said */
-	bool cancelled;  /* CANCEL is to be said */
-	bool cancelling; /* and was */
+	bool head;      /* RTS, or an eager message of no bytes: is to be said */
+	bool cancelled; /* CANCEL is to be said, or was */
 };
 
 enum esp_item_kind {
@@ -505,13 +512,15 @@ struct esp_flow {
 	u64 cid_peer;   /* theirs, once it is known */
 	u64 stamp_peer; /* of its last attempt that was believed */
 	u64 taken;      /* when */
+	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */
 	u8 hello_tries, hello_path, hello_rounds;
 	bool batched; /* in a batch: somebody will flush it */
 	bool pcrc;    /* payload is checksummed */
 	bool waiting; /* something was missing after the last entry */
-	u64 stamp;    /* of our attempt */
+	bool vouched; /* a rank table has the peer where it is, or was; else it opened the flow itself */
+	u64 stamp; /* of our attempt */
 	u64 hello_at;
 	u64 heard;    /* last good frame */
 	u64 answered; /* last acknowledgement of something new */
@@ -520,7 +529,8 @@ struct esp_flow {
 	u64 watch_until;
 	u64 ping_at;
 	u64 pause_at;          /* the home had nothing to give: again then */
-	u64 park_at;           /* earliest esp_msg.due */
+	u32 pauses;            /* ... so many times in a row */
+	u64 park_at;           /* earliest esp_msg.again_at or esp_msg.due, or before it */
 	u64 pull_at;           /* look for stalled pulls */
 	u64 timer;             /* what the home was told last */
 	struct esp_sent spare; /* for when the pool is empty: losses hold records, too */
@@ -531,15 +541,19 @@ struct esp_flow {
 	u32 mid;                 /* next message id */
 	u32 pn_first, mid_first; /* of this incarnation */
 	u32 nmsgs;
-	struct esp_link msgs;    /* all */
-	struct esp_link open;    /* messages whose id holds the window, ascending */
-	struct esp_link parked;  /* PARKED and PAUSED */
-	struct esp_queue common; /* for endpoints the pool had no queue for */
-	struct esp_link queues;  /* struct esp_queue with something to send, round robin */
+	struct esp_link msgs;                  /* all */
+	struct esp_link open;                  /* messages whose id holds the window, ascending */
+	struct esp_link parked[ESP_PARK_HASH]; /* PARKED, by run */
+	struct esp_link paused[ESP_PAUSES]; /* PAUSED, by the length of the pause: in order of time */
+	struct esp_link leaving;            /* those with a due time, in order */
+	struct esp_queue common;            /* for endpoints the pool had no queue for */
+	struct esp_link queues; /* struct esp_queue with something to send, round robin */
 	struct esp_link allq;
 	struct esp_link ctl;  /* to be said */
 	struct esp_link ctls; /* those and the ones in flight */
 	struct esp_link say;  /* receptions: grants, STOP */
+	u64 gone[ESP_GONES];  /* cookies of the GONE among ctls */
+	u32 ngone;
 	struct esp_msg *tx_hash[ESP_TX_HASH];
 	/* in */
 	u8 nrefused;
@@ -585,6 +599,7 @@ enum esp_bucket_kind {
 	ESP_BUCKET_HELLO = 0,
 	ESP_BUCKET_RESET,
 	ESP_BUCKET_SEARCH,
+	ESP_BUCKET_TABLES, /* a hundredth of the others: looks through every member's table */
 	ESP_BUCKETS
 };
 
@@ -633,8 +648,11 @@ void esp_seal(struct esp_out *o, u32 payload);
  */
 int esp_send(struct esp_node *n, struct esp_msg *m, const struct esp_peer *peer, u64 now);
 /*
- * Give a message up: its payload is not used any more when this returns; env_sent() follows, or
- * was already called. The caller makes sure that @m itself exists until then.
+ * Give a message up: the core does not look at its payload any more when this returns (frames that
+ * were given to env_out() before have references of their own); env_sent() follows, or was already
+ * called. The caller makes sure that @m, and the flow it names, exist until this returns: @m was
+ * given to esp_send() with success, and either env_sent() has not been called for it yet, or that
+ * call waits for the caller.
  */
 void esp_send_cancel(struct esp_msg *m, u64 now);
 

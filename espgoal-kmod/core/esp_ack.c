@@ -39,6 +39,8 @@ void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 fl
 	s32 ahead = (s32)(pn - p->rx_top);
 	bool at_once = (flags & ESP_F_ACK_NOW) || ahead != 1;
 
+	if (ahead <= -ESP_PN_SPAN)
+		return; /* others came while it was taken in: it has left the window */
 	if (ahead > 0) {
 		if (ahead >= ESP_PN_SPAN) {
 			memset(p->rx_bits, 0, sizeof(p->rx_bits));
@@ -175,6 +177,10 @@ void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t)
 		return;
 	p->backoff = 0;
 	p->probes = 0;
+	if (f->pauses) { /* it holds records less than before */
+		f->pauses = 0;
+		f->pause_at = 0;
+	}
 	f->progress = t->now;
 	f->answered = t->now;
 	esp_loss_detect(f, p, t);

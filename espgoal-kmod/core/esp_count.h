@@ -19,9 +19,10 @@
 	X(drop_reserved)      /* a reserved bit or field is not zero */ \
 	X(drop_cid)           /* no such connection id */ \
 	X(drop_rail_down)     /* came in on a rail that is down */ \
+	X(drop_source)        /* from a multicast address */ \
 	/* hello */ \
 	X(drop_hello_fields) \
-	X(drop_hello_self)    /* our own node id */ \
+	X(drop_hello_self)    /* our own address or node id */ \
 	X(drop_hello_rate)    /* too many unverified frames */ \
 	X(drop_hello_order)   /* byte order or word size differs: rejected */ \
 	X(drop_token)         /* not one of ours, or too old */ \
@@ -29,6 +30,7 @@
 	X(drop_hello_echo)    /* ... or for another attempt */ \
 	X(drop_hello_simultaneous) /* both opened: the other one's attempt stays */ \
 	X(drop_hello_stale)   /* an OPEN of an incarnation that is over */ \
+	X(drop_hello_elsewhere) /* an OPEN from where the peer is not, and it lives */ \
 	X(drop_reset)         /* of another connection id than the peer's */ \
 	X(drop_flow_memory)   /* no memory for a flow */ \
 	/* frames of a flow, dropped whole */ \
@@ -74,6 +76,7 @@
 	X(flow_renew)         /* the peer forgot it: begun anew */ \
 	X(flow_reset)         /* RESET believed */ \
 	X(flow_replaced)      /* by a newer incarnation the peer opened */ \
+	X(flow_disowned)      /* opened from where no rank table has the peer: begun anew there */ \
 	X(flow_dead) \
 	X(flow_forgotten) \
 	X(hello_retry) \

@@ -41,6 +41,8 @@ static void fresh(struct esp_flow *f)
 
 void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer *peer, u64 now)
 {
+	u32 i;
+
 	f->node = n;
 	f->peer = *peer;
 	do {
@@ -57,7 +59,11 @@ void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer
 	f->timer = ESP_NEVER;
 	esp_link_init(&f->msgs);
 	esp_link_init(&f->open);
-	esp_link_init(&f->parked);
+	for (i = 0; i < ESP_PARK_HASH; i++)
+		esp_link_init(&f->parked[i]);
+	for (i = 0; i < ESP_PAUSES; i++)
+		esp_link_init(&f->paused[i]);
+	esp_link_init(&f->leaving);
 	esp_link_init(&f->queues);
 	esp_link_init(&f->allq);
 	esp_link_init(&f->ctl);
@@ -78,6 +84,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 	u32 pn = le32_to_cpu(h->pn), i;
 
 	f->state = ESP_FLOW_UP;
+	f->doubted = 0;
 	f->cid_peer = le64_to_cpu(h->cid);
 	f->mid_base = le32_to_cpu(h->mid);
 	f->waiting = false;
@@ -162,10 +169,31 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	fresh(f);
 	esp_flow_rename(f);
 	f->pause_at = 0;
-	f->pull_at = ESP_NEVER;
+	f->pauses = 0;
 	t->waits = 1; /* refusals of the old incarnation are repeated by the peer in the new one */
 	t->renewed = ++f->renewed;
 	env_count(f->node, ESP_C_flow_renew, 1);
+}
+
+void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_todo *t)
+{
+	u32 i;
+
+	if (f->vouched || f->state == ESP_FLOW_DEAD)
+		return;
+	f->vouched = true;
+	/* What it says of itself counts only once it has answered there. */
+	for (i = 0; i < ESP_PATHS; i++)
+		if (f->state == ESP_FLOW_UP && f->path[i].state == ESP_PATH_UP &&
+		    !memcmp(&f->path[i].addr, &peer->addr[i], sizeof(peer->addr[i])))
+			return;
+	env_count(f->node, ESP_C_flow_disowned, 1);
+	if (f->state != ESP_FLOW_IDLE)
+		esp_flow_renew(f, t);
+	f->peer = *peer;
+	f->stamp_peer = 0; /* of whoever that was */
+	t->new_era = true; /* or late copies of the peer's own would be believed again */
+	esp_hello_start(f, t);
 }
 
 void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
@@ -194,6 +222,7 @@ void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 		esp_unlink(&c->all);
 		esp_append(&t->ctls, &c->link);
 	}
+	f->ngone = 0;
 	drop_sent(f);
 	while (esp_linked(&f->rx)) {
 		struct esp_rx *rx = esp_entry(f->rx.next, struct esp_rx, of_flow);
@@ -275,7 +304,7 @@ void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
 		return;
 	if (esp_flow_waits(f) && esp_since(t->now, f->progress) >= n->p.death) {
 		env_count(n, ESP_C_flow_dead, 1);
-		t->died = true;
+		t->died = f->vouched; /* else it may have been somebody else */
 		esp_flow_end(f, -EHOSTUNREACH, t);
 		return;
 	}
@@ -305,11 +334,10 @@ void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
 	keep_alive(f, t);
 }
 
-u64 esp_next_timer(const struct esp_flow *f)
+static u64 next_timer(const struct esp_flow *f, bool waits)
 {
 	const struct esp_params *q = &f->node->p;
-	bool waits = esp_flow_waits(f);
-	u64 at = f->park_at;
+	u64 at = esp_min(f->park_at, f->pull_at); /* grants of an old incarnation stall, too */
 	u32 i;
 
 	if (f->state == ESP_FLOW_DEAD)
@@ -335,7 +363,12 @@ u64 esp_next_timer(const struct esp_flow *f)
 		at = esp_min(at, f->pause_at);
 	if (f->nmsgs || esp_linked(&f->rx) || f->ping_at < f->watch_until)
 		at = esp_min(at, f->ping_at);
-	return esp_min(at, f->pull_at);
+	return at;
+}
+
+u64 esp_next_timer(const struct esp_flow *f)
+{
+	return next_timer(f, esp_flow_waits(f));
 }
 
 /* After everything else that was done to it. */
@@ -352,7 +385,7 @@ void esp_flow_arm(struct esp_flow *f, u64 now)
 	f->waiting = waits;
 	if (esp_flow_busy(f))
 		f->used = now;
-	at = esp_next_timer(f);
+	at = next_timer(f, waits);
 	if (at == f->timer)
 		return;
 	f->timer = at;

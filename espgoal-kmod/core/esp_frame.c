@@ -45,15 +45,16 @@ int esp_frame_shape(struct esp_in *in, void *frame, u32 len)
 /* The header's checksum, and what must be zero. */
 int esp_frame_sums(const struct esp_in *in)
 {
-	static const u8 zero[4];
 	struct esp_in *w = (struct esp_in *)in;
 	const struct esp_hdr *h;
+	struct esp_hdr copy;
 	u32 crc;
 
 	w->h = env_frame_bytes(in->frame, 0, in->hdr_len, w->buf);
 	h = esp_hdr(in);
-	crc = env_crc32c(0xffffffff, h, sizeof(*h) - 4);
-	crc = env_crc32c(crc, zero, 4);
+	copy = *h;
+	copy.hdr_crc = 0;
+	crc = env_crc32c(0xffffffff, &copy, sizeof(copy));
 	crc = env_crc32c(crc, in->h + sizeof(*h), in->hdr_len - sizeof(*h));
 	if (~crc != le32_to_cpu(h->hdr_crc))
 		return ESP_C_drop_hdr_crc;

@@ -40,6 +40,7 @@ struct esp_tomb *esp_tomb_add(struct esp_member *m, u32 opid, u32 start, s32 sta
 	}
 	if (!t)
 		return NULL;
+	m->tombs = true;
 	t->at = now;
 	t->opid = opid;
 	t->start = start;

@@ -4,8 +4,13 @@
  * responder keeps nothing until its token has come back, and never answers an unverified frame
  * with a longer one. A stamp that grows with each attempt keeps a late OPEN of an earlier
  * incarnation from ending a later one.
+ *
+ * Names of nodes are what rank tables have and strangers do not: before both sides have shown that
+ * they know the responder's, none is said. And who knows both may still not take the other's
+ * place: a flow stays with the addresses it has while something answers there.
  */
 #include "esp_int.h"
+#include "esp_sip.h"
 
 #define OPEN_TRIES 8 /* then a fresh attempt; the next one waits twice as long */
 #define ASIDE      4 /* every so many OPENs, HELLO on another path as well */
@@ -16,6 +21,12 @@ static u8 byte_order(void)
 	const u16 one = 1;
 
 	return *(const u8 *)&one ? ESP_ORDER_LITTLE : ESP_ORDER_BIG;
+}
+
+/* Payload means the same on both sides. */
+bool esp_hello_alike(const struct esp_hello *h)
+{
+	return h->order == byte_order() && h->word == sizeof(void *);
 }
 
 static const struct esp_hello *hello_of(const struct esp_in *in)
@@ -39,7 +50,8 @@ int esp_hello_fields(const struct esp_in *in)
 	if ((esp_hdr(in)->type == ESP_T_HELLO || esp_hdr(in)->type == ESP_T_OPEN) &&
 	    esp_hdr(in)->cid)
 		return ESP_C_drop_hello_fields;
-	if (h->reserved[0] || h->reserved[1] || h->reserved[2] || !h->cid || !h->version)
+	if (h->reserved[0] || h->reserved[1] || h->reserved[2] || !h->cid || !h->stamp ||
+	    !h->version)
 		return ESP_C_drop_hello_fields;
 	if (le16_to_cpu(h->mtu) < ESP_MTU_MIN || le16_to_cpu(h->mtu) > ESP_MTU_MAX)
 		return ESP_C_drop_hello_fields;
@@ -88,13 +100,50 @@ static struct esp_hello *begin(struct esp_out *o, struct esp_rail *r, const stru
 	return h;
 }
 
+/* HELLO's names both ends; TOKEN's only the responder's, since the initiator's may just be changing. */
+void esp_hello_hash(const u8 name[16], u8 type, const struct esp_addr *from,
+		    const struct esp_addr *to, const struct esp_hello *h, u8 hash[16])
+{
+	struct {
+		u8 half, type;
+		__le64 cid, stamp;
+		struct esp_addr to, from;
+	} __attribute__((packed)) in;
+	u32 half;
+
+	memset(&in, 0, sizeof(in));
+	in.type = type;
+	in.cid = h->cid;
+	in.stamp = h->stamp;
+	in.to = *to;
+	if (type == ESP_T_HELLO)
+		in.from = *from;
+	for (half = 0; half < 2; half++) {
+		__le64 v;
+
+		in.half = half;
+		v = cpu_to_le64(esp_sip(name, &in, sizeof(in)));
+		memcpy(hash + 8 * half, &v, 8);
+	}
+}
+
+/* In constant time. */
+bool esp_hello_same(const u8 a[16], const u8 b[16])
+{
+	u8 differs = 0;
+	u32 i;
+
+	for (i = 0; i < 16; i++)
+		differs |= a[i] ^ b[i];
+	return !differs;
+}
+
 /* The token for a hello from @from that came in at @to. */
 void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 		     const struct esp_addr *to, const struct esp_hello *h, u8 token[16])
 {
 	struct {
 		struct esp_addr from, to;
-		u8 node[16];
 		__le64 cid, stamp;
 		__le32 era;
 		u8 half;
@@ -104,7 +153,6 @@ void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 	memset(&in, 0, sizeof(in));
 	in.from = *from;
 	in.to = *to;
-	memcpy(in.node, h->node, sizeof(in.node));
 	in.cid = h->cid;
 	in.stamp = h->stamp;
 	in.era = cpu_to_le32(n->token_era);
@@ -117,7 +165,7 @@ void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 	}
 }
 
-/* TOKEN, which keeps nothing here. */
+/* TOKEN, which keeps nothing here, and says no name. */
 void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
 		      const struct esp_hello *q, const u8 token[16])
 {
@@ -125,6 +173,7 @@ void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 
 	h->cid = q->cid;
 	h->stamp = q->stamp;
+	esp_hello_hash(r->node->id, ESP_T_TOKEN, to, &r->addr, q, h->node);
 	memcpy(h->token, token, sizeof(h->token));
 }
 
@@ -147,14 +196,18 @@ void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 /* A token bucket: params.hello_rate a second, and as many at once. */
 bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 {
+	u32 share = kind == ESP_BUCKET_TABLES ? 100 : 1;
+	u64 most = esp_max(n->p.hello_rate / share, 1), pause = n->hello_pause * share;
 	struct esp_bucket *b = &n->bucket[kind];
 
-	while (b->left < n->p.hello_rate && esp_since(now, b->filled) >= n->hello_pause) {
-		b->filled += n->hello_pause;
+	while (b->left < most && esp_since(now, b->filled) >= pause) {
+		b->filled += pause;
 		b->left++;
 	}
-	if (b->left == n->p.hello_rate)
+	if (b->left >= most) {
+		b->left = most;
 		b->filled = now;
+	}
 	if (!b->left)
 		return false;
 	b->left--;
@@ -177,7 +230,9 @@ static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *toke
 	h->stamp = cpu_to_le64(type == ESP_T_ACCEPT ? f->stamp_peer : f->stamp);
 	if (token)
 		memcpy(h->token, token, sizeof(h->token));
-	if (type != ESP_T_HELLO) {
+	if (type == ESP_T_HELLO) {
+		esp_hello_hash(f->peer.node, type, &r->addr, &o->to, h, h->node);
+	} else {
 		h->pn = cpu_to_le32(f->pn_first);
 		h->mid = cpu_to_le32(f->mid_first);
 	}
@@ -250,11 +305,6 @@ void esp_hello_timer(struct esp_flow *f, struct esp_todo *t)
 	again(f, t);
 }
 
-static bool alike(const struct esp_hello *h)
-{
-	return h->order == byte_order() && h->word == sizeof(void *);
-}
-
 /* The peer is not who we look for, or cannot talk to us: it will not come. */
 static void hopeless(struct esp_flow *f, s32 status, struct esp_todo *t)
 {
@@ -271,17 +321,21 @@ static bool from_there(const struct esp_flow *f, u32 place, const struct esp_add
 int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		       const struct esp_hello *h, struct esp_todo *t)
 {
+	u8 hash[16];
+
 	if (f->state != ESP_FLOW_HELLO &&
 	    (f->state != ESP_FLOW_OPEN || !memcmp(h->token, f->token, sizeof(f->token))))
 		return ESP_C_drop_hello_state;
 	if (le64_to_cpu(h->stamp) != f->stamp || le64_to_cpu(h->cid) != f->cid ||
 	    !from_there(f, place, from))
 		return ESP_C_drop_hello_echo;
-	if (memcmp(h->node, f->peer.node, sizeof(h->node))) {
+	esp_hello_hash(f->peer.node, ESP_T_TOKEN, NULL, from, h, hash);
+	if (!esp_hello_same(hash, h->node)) {
 		hopeless(f, -EHOSTUNREACH, t);
 		return 0;
 	}
-	if (!alike(h)) {
+	f->heard = t->now;
+	if (!esp_hello_alike(h)) {
 		hopeless(f, -EPROTO, t);
 		return ESP_C_drop_hello_order;
 	}
@@ -309,11 +363,41 @@ int esp_hello_accept_in(struct esp_flow *f, u32 place, const struct esp_addr *fr
 	return 0;
 }
 
-/* Its token was ours: the peer is where it says. */
+/* Is that one of the addresses that we have of the peer? */
+static bool known(const struct esp_flow *f, const struct esp_addr *a)
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PATHS; i++)
+		if (!memcmp(&f->peer.addr[i], a, sizeof(*a)) ||
+		    !memcmp(&f->path[i].addr, a, sizeof(*a)))
+			return true;
+	return false;
+}
+
+/*
+ * Somebody says from elsewhere that he is the peer. Who knows its name can do that, so he is believed
+ * only when nothing answers where the peer was; OPEN comes again until then.
+ */
+static bool silent(struct esp_flow *f, const struct esp_todo *t)
+{
+	struct esp_path *p;
+
+	if (f->doubted && f->heard < f->doubted)
+		return esp_since(t->now, f->doubted) >= f->node->p.watch;
+	f->doubted = t->now;
+	p = f->state == ESP_FLOW_UP ? esp_path_pick(f, false) : NULL;
+	if (p)
+		p->say_ping = true;
+	return false;
+}
+
+/* Its token was ours: whoever it is, he is where he says. */
 int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		      const struct esp_hello *h, struct esp_todo *t)
 {
 	u64 stamp = le64_to_cpu(h->stamp), cid = le64_to_cpu(h->cid);
+	bool moved = f->state != ESP_FLOW_IDLE && !known(f, from);
 
 	if (f->state == ESP_FLOW_UP && f->cid_peer == cid && f->stamp_peer == stamp) {
 		send(f, place, ESP_T_ACCEPT, cid, h->token, t); /* ours was lost */
@@ -321,8 +405,10 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	}
 	if (stamp <= f->stamp_peer)
 		return ESP_C_drop_hello_stale;
+	if (moved && !silent(f, t))
+		return ESP_C_drop_hello_elsewhere;
 	if (f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN) {
-		if (memcmp(f->node->id, h->node, sizeof(h->node)) > 0)
+		if (!moved && memcmp(f->node->id, h->node, sizeof(h->node)) > 0)
 			return ESP_C_drop_hello_simultaneous;
 		env_count(f->node, ESP_C_flow_yield, 1);
 		if (f->state == ESP_FLOW_OPEN)
@@ -335,6 +421,7 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	}
 	f->stamp_peer = stamp;
 	f->taken = t->now;
+	f->vouched |= moved; /* where the table has it, nobody was */
 	esp_flow_up(f, place, from, h, t);
 	send(f, place, ESP_T_ACCEPT, cid, h->token, t);
 	return 0;

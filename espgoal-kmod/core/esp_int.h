@@ -48,13 +48,16 @@ static inline bool esp_before(u32 a, u32 b)
 	return (s32)(a - b) < 0;
 }
 
+/* Without the lock that goes with it: the caller says why an old value does no harm. */
+#define ESP_PEEK(x) (*(const volatile __typeof__(x) *)&(x))
+
 /*
  * The rail of a place, or NULL. Rails come and go while entries are under way: ask once, and keep
  * the answer; it stays valid until the entry is over.
  */
 static inline struct esp_rail *esp_rail_at(const struct esp_node *n, u32 place)
 {
-	return *(struct esp_rail *const volatile *)&n->rail[place];
+	return ESP_PEEK(n->rail[place]);
 }
 
 static inline u64 esp_min(u64 a, u64 b)
@@ -134,6 +137,11 @@ u32 esp_chunk_payload(const struct esp_chunk *c);
 /* Without a lock. */
 bool esp_addr_unicast(const struct esp_addr *a);
 int esp_hello_fields(const struct esp_in *in);
+bool esp_hello_alike(const struct esp_hello *h);
+/* What only who knows the responder's @name can make, of the HELLO @h from @from to @to, or its TOKEN. */
+void esp_hello_hash(const u8 name[16], u8 type, const struct esp_addr *from,
+		    const struct esp_addr *to, const struct esp_hello *h, u8 hash[16]);
+bool esp_hello_same(const u8 a[16], const u8 b[16]);
 void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 		     const struct esp_addr *to, const struct esp_hello *h, u8 token[16]);
 void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
@@ -162,6 +170,11 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 void esp_flow_rename(struct esp_flow *f);
 /* The peer has forgotten the flow: nothing of it counts as sent. A new connection id. */
 void esp_flow_renew(struct esp_flow *f, struct esp_todo *t);
+/*
+ * The peer opened the flow itself, and a rank table says where it is: if that is where it opened it
+ * from, the flow is the peer's; else it begins anew, there.
+ */
+void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_todo *t);
 /* The peer said RESET. */
 void esp_flow_reset(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t);
@@ -324,7 +337,8 @@ void esp_pull_remove(struct esp_node *n, struct esp_rx *rx);
 void esp_pull_check(struct esp_node *n, u64 now);
 u32 esp_pull_next(struct esp_node *n, struct esp_granted *g, u32 max, u64 now);
 
-/* esp_wait.c, all under the node's lock. */
+/* esp_wait.c, all under the node's lock. But the first: may anything wait for this run? */
+bool esp_wait_any(struct esp_node *n, const struct esp_key *k);
 struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
 			      u8 kind);
 /* The next one of @kind for this run after @prev (NULL: the first), of whatever flow. */
@@ -334,6 +348,10 @@ void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,
 		     const struct esp_key *k, u8 kind);
 void esp_wait_remove(struct esp_ctl *c);
 void esp_ctl_init(struct esp_ctl *c);
+
+/* Under the flow's lock: may this GONE be said, and one that was said or will not be. */
+bool esp_gone_add(struct esp_flow *f, u64 cookie);
+void esp_gone_drop(struct esp_flow *f, const struct esp_ctl *c);
 
 /* esp_group.c, all under the node's lock. */
 struct esp_tomb *esp_tomb_find(struct esp_member *m, u32 opid, u32 start);

@@ -135,6 +135,7 @@ static void item_acked(struct esp_flow *f, struct esp_item *i, struct esp_todo *
 	case ESP_ITEM_CTL:
 		esp_unlink(&i->of);
 		esp_unlink(&i->ctl->all);
+		esp_gone_drop(f, i->ctl);
 		esp_append(&t->ctls, &i->ctl->link);
 		break;
 	case ESP_ITEM_STOP:
@@ -175,7 +176,6 @@ static void item_again(struct esp_flow *f, struct esp_item *i)
 		esp_msg_queue(f, m);
 		break;
 	case ESP_ITEM_CANCEL:
-		m->cancelling = false;
 		esp_msg_queue(f, m);
 		break;
 	case ESP_ITEM_CTL:

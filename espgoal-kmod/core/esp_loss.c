@@ -4,10 +4,10 @@
  * path was acknowledged and it lags by three numbers or by more than a round trip; when nothing
  * comes back at all, one tail-loss probe goes first and then timeouts, which double.
  *
- * The window reacts to the share of the bytes that is lost, smoothed over rounds, not to each loss: it
- * grows by a sixteenth per round and shrinks by half the share, so that a share below an eighth
- * of a round's growth is not taken for a full network. Against a real one the round trip warns
- * first: the window does not grow while queues do.
+ * The window reacts to the share of the frames that is lost, smoothed over rounds, not to each loss: up
+ * to 3 % it grows by a sixteenth per round in which it was the limit, above it shrinks by half
+ * the share. Against a full network the round trip warns first: while queues grow, so that the round
+ * trip does, the window shrinks by a thirty-second per round.
  */
 #include "esp_int.h"
 
@@ -146,7 +146,9 @@ void esp_loss_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
 {
 	if (t->now >= p->loss_at)
 		esp_loss_detect(f, p, t);
-	if (t->now < p->probe_at || !p->nsent)
+	if (!p->nsent)
+		p->probe_at = ESP_NEVER; /* all was lost, and the flow may be pausing */
+	if (t->now < p->probe_at)
 		return;
 	if (p->backoff == 0) {
 		env_count(f->node, ESP_C_tail_probes, 1);

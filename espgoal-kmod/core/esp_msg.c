@@ -126,6 +126,7 @@ void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
 	m->queue->nmsgs++;
 	esp_link_init(&m->link);
 	esp_link_init(&m->open);
+	esp_link_init(&m->leave);
 	esp_link_init(&m->items);
 	esp_link_init(&m->lost);
 	m->again.from = 0;
@@ -141,7 +142,6 @@ void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
 	m->eager = m->len <= f->node->p.eager_max;
 	m->head = !m->eager || m->len == 0;
 	m->cancelled = false;
-	m->cancelling = false;
 	f->nmsgs++;
 	esp_append(&f->msgs, &m->all);
 	esp_msg_queue(f, m);
@@ -187,6 +187,7 @@ void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_t
 		esp_msg_unqueue(f, m);
 	esp_unlink(&m->link);
 	esp_unlink(&m->all);
+	esp_unlink(&m->leave);
 	m->state = ESP_MSG_IDLE;
 	m->status = m->cancelled ? -ECANCELED : status;
 	f->nmsgs--;
@@ -234,10 +235,18 @@ void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t)
 	esp_msg_queue(f, m);
 }
 
+/* Where those wait that are for this run. */
+static struct esp_link *park(struct esp_flow *f, const struct esp_key *k)
+{
+	u64 x = k->nonce ^ k->cookie ^ k->opid ^ (u64)k->start << 32;
+
+	x *= 0x9e3779b97f4a7c15ull;
+	return &f->parked[(x >> 32) % ESP_PARK_HASH];
+}
+
 void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
 {
 	struct esp_msg *m = esp_msg_find(f, mid);
-	u32 shift;
 
 	if (!m || m->granted) {
 		env_count(f->node, ESP_C_skip_refused_unknown, 1);
@@ -254,15 +263,17 @@ void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
 	m->next = 0;
 	m->acked = 0;
 	m->head = !m->eager || m->len == 0;
-	esp_append(&f->parked, &m->link);
 	if (!busy) {
+		esp_append(park(f, &m->key), &m->link);
 		m->state = ESP_MSG_PARKED;
 		env_count(f->node, ESP_C_msg_parked, 1);
 		return;
 	}
 	m->state = ESP_MSG_PAUSED;
-	shift = m->tries < 6 ? m->tries++ : 6;
-	m->again_at = t->now + (f->node->p.busy_retry << shift);
+	esp_append(&f->paused[m->tries], &m->link);
+	m->again_at = t->now + (f->node->p.busy_retry << m->tries);
+	if (m->tries < ESP_PAUSES - 1)
+		m->tries++;
 	f->park_at = esp_min(f->park_at, m->again_at);
 	env_count(f->node, ESP_C_msg_paused, 1);
 }
@@ -276,10 +287,10 @@ static void unpark(struct esp_flow *f, struct esp_msg *m)
 
 void esp_msg_ready(struct esp_flow *f, const struct esp_key *k)
 {
-	struct esp_link *l, *next;
+	struct esp_link *head = park(f, k), *l, *next;
 	bool found = false;
 
-	for (l = f->parked.next; l != &f->parked; l = next) {
+	for (l = head->next; l != head; l = next) {
 		struct esp_msg *m = esp_entry(l, struct esp_msg, link);
 
 		next = l->next;
@@ -324,32 +335,38 @@ void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *
 	esp_msg_end(f, m, failed ? -ECONNABORTED : 0, t);
 }
 
-/* What was BUSY is tried again; what outlives its endpoint too long is given up. */
+/*
+ * What was BUSY is tried again; what outlives its endpoint too long is given up. Each list is in order
+ * of time, so nobody is looked at whose time has not come.
+ */
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 {
-	struct esp_link *l, *next;
+	u32 i;
 
 	if (t->now < f->park_at)
 		return;
 	f->park_at = ESP_NEVER;
-	for (l = f->msgs.next; l != &f->msgs; l = next) {
-		struct esp_msg *m = esp_entry(l, struct esp_msg, all);
+	while (esp_linked(&f->leaving)) {
+		struct esp_msg *m = esp_entry(f->leaving.next, struct esp_msg, leave);
 
-		next = l->next;
-		if (t->now >= m->due) {
-			env_count(f->node, ESP_C_msg_lingered_out, 1);
-			m->due = ESP_NEVER;
-			esp_msg_cancel(f, m, t);
-			continue;
+		if (t->now < m->due) {
+			f->park_at = m->due;
+			break;
 		}
-		f->park_at = esp_min(f->park_at, m->due);
-		if (m->state != ESP_MSG_PAUSED)
-			continue;
-		if (t->now >= m->again_at) {
+		env_count(f->node, ESP_C_msg_lingered_out, 1);
+		esp_unlink(&m->leave);
+		esp_msg_cancel(f, m, t);
+	}
+	for (i = 0; i < ESP_PAUSES; i++) {
+		while (esp_linked(&f->paused[i])) {
+			struct esp_msg *m = esp_entry(f->paused[i].next, struct esp_msg, link);
+
+			if (t->now < m->again_at) {
+				f->park_at = esp_min(f->park_at, m->again_at);
+				break;
+			}
 			unpark(f, m);
 			env_count(f->node, ESP_C_msg_again, 1);
-		} else {
-			f->park_at = esp_min(f->park_at, m->again_at);
 		}
 	}
 }
@@ -367,6 +384,7 @@ void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, st
 			continue;
 		m->ep = NULL;
 		m->due = t->now + f->node->p.linger;
+		esp_append(&f->leaving, &m->leave);
 		f->park_at = esp_min(f->park_at, m->due);
 		if (!clean || !m->eager)
 			esp_msg_cancel(f, m, t);

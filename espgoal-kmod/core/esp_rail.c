@@ -98,8 +98,7 @@ void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr
 {
 	struct esp_path *p = &f->path[place];
 
-	if (p->rail == esp_rail_at(f->node, place) && esp_before(p->rx_top, pn) &&
-	    esp_addr_unicast(from))
+	if (p->rail == esp_rail_at(f->node, place) && esp_before(p->rx_top, pn))
 		esp_path_addr(f, place, from, t);
 }
 

@@ -8,6 +8,7 @@
 #include "esp_int.h"
 
 #define FRAMES_MAX 128 /* per call; the rest follows by timer */
+#define PAUSES_MAX 7   /* doublings of the pause when there is no record or frame */
 #define CRUMB      256 /* bytes: do not fill up a frame with less of a long message */
 
 struct build {
@@ -18,6 +19,7 @@ struct build {
 	u64 now;
 	u32 limit; /* of total_len */
 	u32 msgs;  /* chunks of messages */
+	bool gone; /* there is a GONE in it, and one is all that counts */
 	bool eliciting;
 };
 
@@ -140,10 +142,11 @@ static bool put_ctl(struct build *b, struct esp_ctl *c)
 		a->from = cpu_to_le32(c->key.src);
 		env_count(b->f->node, ESP_C_ask_said, 1);
 	} else if (c->kind == ESP_CTL_GONE) {
-		struct esp_gone *g = chunk(b, ESP_K_GONE, 0, sizeof(*g), 0);
+		struct esp_gone *g = b->gone ? NULL : chunk(b, ESP_K_GONE, 0, sizeof(*g), 0);
 
 		if (!g)
 			return false;
+		b->gone = true;
 		g->cookie = cpu_to_le64(c->key.cookie);
 		env_count(b->f->node, ESP_C_gone_said, 1);
 	} else {
@@ -337,7 +340,6 @@ static u32 put_msg(struct build *b, struct esp_msg *m)
 		if (!c)
 			return 0;
 		c->mid = cpu_to_le32(m->mid);
-		m->cancelling = true;
 		head_out(b, m, ESP_ITEM_CANCEL);
 		esp_msg_unqueue(f, m);
 		return sizeof(*c);
@@ -509,13 +511,17 @@ static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struc
 		esp_sent_landed(f, b->first);
 		goto pause;
 	}
+	if (numbered)
+		f->pauses = 0;
 	b->o->rail = p->rail;
 	b->o->to = p->addr;
 	esp_out_begin(b->o, ESP_T_DATA, f->cid_peer);
 	b->o->pcrc = f->pcrc;
 	return true;
 pause:
-	f->pause_at = t->now + f->node->p.local_retry;
+	f->pause_at = t->now + (f->node->p.local_retry << f->pauses);
+	if (f->pauses < PAUSES_MAX)
+		f->pauses++;
 	return false;
 }
 

@@ -2,7 +2,8 @@
 /*
  * What waits at a node for something that is not here yet: refused messages for their run or their
  * receive, aborts for their group. One record per flow and run, however many messages it stands
- * for; a bounded number per flow. Everything here is under the node's lock.
+ * for; a bounded number per flow. Everything here is under the node's lock, but for the GONEs of a flow,
+ * which are bounded for the same reason: the peer chooses how many there are.
  */
 #include "esp_int.h"
 
@@ -38,6 +39,13 @@ struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const st
 	return NULL;
 }
 
+bool esp_wait_any(struct esp_node *n, const struct esp_key *k)
+{
+	const struct esp_link *h = head(n, k);
+
+	return ESP_PEEK(h->next) != h;
+}
+
 struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
 			      u8 kind)
 {
@@ -65,4 +73,29 @@ void esp_wait_remove(struct esp_ctl *c)
 	esp_unlink(&c->wait);
 	esp_unlink(&c->waits);
 	c->flow->nwaits--;
+}
+
+/* Who asks again is answered again; what is still to be said, or under way, is said once. */
+bool esp_gone_add(struct esp_flow *f, u64 cookie)
+{
+	u32 i;
+
+	for (i = 0; i < f->ngone; i++)
+		if (f->gone[i] == cookie)
+			return false;
+	if (f->ngone == ESP_GONES)
+		return false;
+	f->gone[f->ngone++] = cookie;
+	return true;
+}
+
+void esp_gone_drop(struct esp_flow *f, const struct esp_ctl *c)
+{
+	u32 i;
+
+	for (i = 0; c->kind == ESP_CTL_GONE && i < f->ngone; i++)
+		if (f->gone[i] == c->key.cookie) {
+			f->gone[i] = f->gone[--f->ngone];
+			return;
+		}
 }

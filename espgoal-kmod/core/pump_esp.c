@@ -131,14 +131,22 @@ void esp_batch_enter(struct esp_node *n)
 static void flush(struct esp_flow *f, u64 now)
 {
 	struct esp_todo t;
+	u32 frames;
 
 	esp_todo_init(&t, f->node, now);
 	env_flow_lock(f);
 	f->batched = false;
 	esp_output(f, &t);
-	esp_flow_arm(f, now);
+	frames = t.kick;
+	if (!frames)
+		esp_flow_arm(f, now);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);
+	if (frames) { /* they go first */
+		env_flow_lock(f);
+		esp_flow_arm(f, now);
+		env_flow_unlock(f);
+	}
 	env_flow_put(f);
 }
 
@@ -155,20 +163,38 @@ void esp_batch_leave(struct esp_node *n, u64 now)
 	b->depth--;
 }
 
+static void vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now)
+{
+	struct esp_todo t;
+
+	esp_batch_enter(f->node);
+	esp_todo_init(&t, f->node, now);
+	env_flow_lock(f);
+	esp_flow_vouch(f, peer, &t);
+	esp_batch_push(f);
+	env_flow_unlock(f);
+	esp_todo_run(f, &t);
+	esp_batch_leave(f->node, now);
+}
+
 /* A flow that was found may have ended before it was locked: then once more. */
 struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u64 now)
 {
 	struct esp_flow *f = env_flow_by_peer(n, peer->node);
 	struct esp_todo t;
 
-	if (f)
+	if (f) {
+		if (!f->vouched)
+			vouch(f, peer, now);
 		return f;
-	f = env_flow_alloc(n);
+	}
+	f = env_flow_alloc(n, peer, true);
 	if (!f) {
 		env_count(n, ESP_C_drop_flow_memory, 1);
 		return NULL;
 	}
 	esp_flow_init(f, n, peer, now);
+	f->vouched = true;
 	if (env_flow_insert(f)) {
 		env_flow_put(f);
 		return env_flow_by_peer(
@@ -188,18 +214,19 @@ struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u6
 
 void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now)
 {
-	bool dead;
+	bool no;
 
 	esp_batch_enter(f->node);
 	env_flow_lock(f);
-	dead = f->state == ESP_FLOW_DEAD;
-	if (!dead) {
+	no = f->state == ESP_FLOW_DEAD ||
+	     (c->kind == ESP_CTL_GONE && !esp_gone_add(f, c->key.cookie));
+	if (!no) {
 		esp_append(&f->ctls, &c->all);
 		esp_append(&f->ctl, &c->link);
 		esp_batch_push(f);
 	}
 	env_flow_unlock(f);
-	if (dead)
+	if (no)
 		env_pool_put(f->node, ESP_POOL_CTL, c);
 	esp_batch_leave(f->node, now);
 }
@@ -394,11 +421,16 @@ static void hello_in(struct esp_rail *r, const struct esp_addr *from, const stru
 		     u64 now)
 {
 	struct esp_out *o = reply(r, ESP_BUCKET_HELLO, now);
-	u8 token[16];
+	u8 token[16], hash[16];
 
 	if (!o)
 		return;
-	esp_hello_token(r->node, (u32)(now >> 32), from, &r->addr, h, token);
+	esp_hello_hash(r->node->id, ESP_T_HELLO, from, &r->addr, h, hash);
+	if (esp_hello_same(hash, h->node))
+		esp_hello_token(r->node, (u32)(now >> 32), from, &r->addr, h, token);
+	else
+		memset(token, 0,
+		       sizeof(token)); /* who does not know our name has no business here */
 	esp_hello_answer(o, r, from, h, token);
 	answer(r, o);
 }
@@ -407,13 +439,11 @@ static bool token_ours(struct esp_rail *r, const struct esp_addr *from, const st
 		       u64 now)
 {
 	u32 key = (u32)(now >> 32), age;
-	u8 token[16], wrong, k;
+	u8 token[16];
 
 	for (age = 0; age < 2 && age <= key; age++) {
 		esp_hello_token(r->node, key - age, from, &r->addr, h, token);
-		for (wrong = 0, k = 0; k < sizeof(token); k++)
-			wrong |= token[k] ^ h->token[k];
-		if (!wrong)
+		if (esp_hello_same(token, h->token))
 			return true;
 	}
 	return false;
@@ -428,12 +458,12 @@ static struct esp_flow *open_flow(struct esp_rail *r, const struct esp_hello *h,
 
 	if (f)
 		return f;
-	f = env_flow_alloc(n);
-	if (!f)
-		return NULL;
 	memset(&peer, 0, sizeof(peer));
 	memcpy(peer.node, h->node, sizeof(peer.node));
 	memcpy(peer.addr, h->addr, sizeof(peer.addr));
+	f = env_flow_alloc(n, &peer, false);
+	if (!f)
+		return NULL;
 	esp_flow_init(f, n, &peer, now);
 	if (!env_flow_insert(f))
 		return f;
@@ -441,11 +471,32 @@ static struct esp_flow *open_flow(struct esp_rail *r, const struct esp_hello *h,
 	return env_flow_by_peer(n, h->node);
 }
 
+/* Two say that they are the peer of @f, and no table was asked yet. */
+static void ask_tables(struct esp_flow *f, u64 now)
+{
+	struct esp_node *n = f->node;
+	struct esp_member *m = NULL;
+	bool ok;
+
+	env_node_lock(n);
+	ok = esp_hello_allowed(n, ESP_BUCKET_TABLES, now);
+	env_node_unlock(n);
+	while (ok && (m = env_member_next(n, m)) != NULL) {
+		const struct esp_table *tab = m->table;
+		u32 rank = esp_table_find(tab, f->peer.node);
+
+		if (rank == tab->nranks)
+			continue;
+		vouch(f, &tab->peer[tab->rank[rank].peer], now);
+		env_member_put(m);
+		return;
+	}
+}
+
 static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct esp_hello *h,
 		   u64 now)
 {
 	struct esp_node *n = r->node;
-	const u16 one = 1;
 	struct esp_todo t;
 	struct esp_flow *f;
 	struct esp_out *o;
@@ -454,8 +505,7 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 
 	if (!token_ours(r, from, h, now))
 		return ESP_C_drop_token;
-	if (h->order != (*(const u8 *)&one ? ESP_ORDER_LITTLE : ESP_ORDER_BIG) ||
-	    h->word != sizeof(void *))
+	if (!esp_hello_alike(h))
 		refusal = ESP_REJECT_ORDER;
 	f = refusal ? NULL : open_flow(r, h, now);
 	if (!f) {
@@ -474,6 +524,8 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 	esp_batch_push(f);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);
+	if ((why == ESP_C_drop_hello_elsewhere || why == ESP_C_drop_hello_stale) && !f->vouched)
+		ask_tables(f, now);
 	env_flow_put(f);
 	return why;
 }
@@ -566,15 +618,19 @@ static int hellos_in(struct esp_rail *r, const struct esp_addr *from, const stru
 	if (h->type == ESP_T_RESET)
 		return in->hdr_len == sizeof(*h) ? reset_in(r, le64_to_cpu(h->cid), now)
 						 : ESP_C_drop_hello_fields;
-	if (h->type == ESP_T_REJECT)
-		return in->hdr_len == sizeof(*h) + sizeof(struct esp_rejected)
-			       ? answer_in(r, from, in, now)
-			       : ESP_C_drop_hello_fields;
+	if (h->type == ESP_T_REJECT) {
+		const struct esp_rejected *j = (const struct esp_rejected *)q;
+
+		if (in->hdr_len != sizeof(*h) + sizeof(*j) || j->reserved[0] || j->reserved[1] ||
+		    j->reserved[2])
+			return ESP_C_drop_hello_fields;
+		return answer_in(r, from, in, now);
+	}
 	why = esp_hello_fields(in);
 	if (why)
 		return why;
 	if (!memcmp(q->node, r->node->id, sizeof(q->node)) ||
-	    (from->addr[0] & 1 && from->carrier == ESP_CARRIER_ETHER))
+	    !memcmp(from, &r->addr, sizeof(*from)))
 		return ESP_C_drop_hello_self;
 	switch (h->type) {
 	case ESP_T_HELLO:
@@ -598,7 +654,8 @@ void esp_frame_in(struct esp_rail *r, const struct esp_addr *from, void *frame, 
 		env_count(n, ESP_C_drop_rail_down, 1);
 		return;
 	}
-	why = esp_frame_shape(&in, frame, len);
+	/* An answer would go to the whole group. */
+	why = esp_addr_unicast(from) ? esp_frame_shape(&in, frame, len) : ESP_C_drop_source;
 	if (!why) {
 		esp_batch_enter(n);
 		why = esp_hdr(&in)->type == ESP_T_DATA ? data_in(r, from, &in, now)

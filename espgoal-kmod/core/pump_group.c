@@ -6,34 +6,64 @@
  */
 #include "esp_int.h"
 
-/* Forget what waits for @k: its run, or when @all everything of its group's endpoint. */
-static void forget_waits(struct esp_node *n, const struct esp_key *k, bool all)
+/* Of a run, each time its member's timer comes. */
+#define WATCH_STEPS 65536 /* operations looked at */
+#define WATCH_PEERS 64    /* peers asked after */
+
+static void free_ctls(struct esp_node *n, struct esp_link *ctls)
+{
+	while (esp_linked(ctls)) {
+		struct esp_link *l = ctls->next;
+
+		esp_unlink(l);
+		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
+	}
+}
+
+/* Nobody waits for what @c stands for any more. Under the node's lock. */
+static void forget(struct esp_ctl *c, struct esp_link *freed)
+{
+	esp_wait_remove(c);
+	c->gone = true;
+	if (!c->adding)
+		esp_append(freed, &c->link);
+}
+
+/* Forget what waits for the run @k. */
+static void forget_run(struct esp_node *n, const struct esp_key *k)
+{
+	struct esp_ctl *c, *next;
+	struct esp_link freed;
+
+	esp_link_init(&freed);
+	env_node_lock(n);
+	for (c = esp_wait_next(n, NULL, k, ESP_CTL_WAIT); c; c = next) {
+		next = esp_wait_next(n, c, k, ESP_CTL_WAIT);
+		forget(c, &freed);
+	}
+	env_node_unlock(n);
+	free_ctls(n, &freed);
+}
+
+/* Forget what waits for any run of the group and endpoint of @k, or for themselves. */
+static void forget_group(struct esp_node *n, const struct esp_key *k)
 {
 	struct esp_link *l, *next, freed;
 	u32 i;
 
 	esp_link_init(&freed);
-	env_node_lock(n);
 	for (i = 0; i < ESP_WAIT_HASH; i++) {
+		env_node_lock(n); /* for one head at a time: it may be long */
 		for (l = n->wait[i].next; l != &n->wait[i]; l = next) {
 			struct esp_ctl *c = esp_entry(l, struct esp_ctl, wait);
 
 			next = l->next;
-			if (c->key.nonce != k->nonce || c->key.cookie != k->cookie ||
-			    (!all && (c->kind != ESP_CTL_WAIT || !esp_same_run(&c->key, k))))
-				continue;
-			esp_wait_remove(c);
-			c->gone = true;
-			if (!c->adding)
-				esp_append(&freed, &c->link);
+			if (c->key.nonce == k->nonce && c->key.cookie == k->cookie)
+				forget(c, &freed);
 		}
+		env_node_unlock(n);
 	}
-	env_node_unlock(n);
-	while (esp_linked(&freed)) {
-		l = freed.next;
-		esp_unlink(l);
-		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
-	}
+	free_ctls(n, &freed);
 }
 
 /*
@@ -53,17 +83,10 @@ void esp_waits_drop(struct esp_flow *f, u8 which, u32 renewed)
 		next = l->next;
 		if (which == 1 && (c->kind != ESP_CTL_WAIT || !esp_before(c->renewed, renewed)))
 			continue;
-		esp_wait_remove(c);
-		c->gone = true;
-		if (!c->adding)
-			esp_append(&freed, &c->link);
+		forget(c, &freed);
 	}
 	env_node_unlock(n);
-	while (esp_linked(&freed)) {
-		l = freed.next;
-		esp_unlink(l);
-		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
-	}
+	free_ctls(n, &freed);
 }
 
 /* @m has something to tell. Under the node's lock. */
@@ -106,7 +129,7 @@ static bool note_group(struct esp_member *m, s32 status, u32 rank)
 		return false;
 	env_count(n, ESP_C_abort_group, 1);
 	member_key(m, &k);
-	forget_waits(n, &k, true);
+	forget_group(n, &k);
 	env_member_failed(m);
 	return true;
 }
@@ -136,7 +159,7 @@ static bool note_run(struct esp_member *m, u32 opid, u32 start, s32 status, u32 
 	member_key(m, &k);
 	k.opid = opid;
 	k.start = start;
-	forget_waits(n, &k, false);
+	forget_run(n, &k);
 	r = env_run_find(m, opid, start);
 	if (r) {
 		env_run_cancel(r, status, rank);
@@ -228,6 +251,14 @@ static bool say_abort(struct esp_flow *f, const struct esp_member *m, u32 to, co
 	return true;
 }
 
+/* Nobody can name a member of another one's group his neighbour: its table has to say so, too. */
+static bool same_group(const struct esp_member *local, const struct esp_member *m)
+{
+	const struct esp_table *tab = local->table;
+
+	return m->rank < tab->nranks && tab->rank[m->rank].cookie == m->ep->cookie;
+}
+
 /* False: no memory, later. */
 static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 {
@@ -246,9 +277,9 @@ static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 
 		if (!local)
 			return true;
-		if (w->group)
+		if (w->group && same_group(local, m))
 			note_group(local, w->status, w->rank);
-		else
+		else if (same_group(local, m))
 			note_run(local, w->opid, w->start, w->status, w->rank, now);
 		env_member_put(local);
 		return true;
@@ -337,20 +368,26 @@ static void early(struct esp_flow *f, const struct esp_abort *a)
 		esp_waits_drop(f, 2, 0);
 }
 
+/* A rank that an abort names, or GOAL_OP_NONE if the group does not have it. */
+static u32 rank_named(const struct esp_member *m, u32 rank)
+{
+	return rank < m->table->nranks ? rank : GOAL_OP_NONE;
+}
+
 void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now)
 {
 	struct esp_node *n = f->node;
 	struct esp_member *m = env_member_find(n, le64_to_cpu(a->cookie), le64_to_cpu(a->nonce));
 	s32 status = esp_abort_status(le32_to_cpu(a->code));
-	u32 rank = le32_to_cpu(a->rank);
 	bool news;
+	u32 rank;
 
 	if (!m) {
-		early(f, a);
+		if (env_ep_state(n, le64_to_cpu(a->cookie)) == ESP_EP_OPEN)
+			early(f, a);
 		return;
 	}
-	if (rank >= m->table->nranks)
-		rank = GOAL_OP_NONE;
+	rank = rank_named(m, le32_to_cpu(a->rank));
 	if (a->c.flags & ESP_ABORT_GROUP)
 		news = note_group(m, status, rank);
 	else
@@ -374,6 +411,9 @@ s32 esp_run_doomed(struct esp_member *m, u32 opid, u32 start, u32 *rank)
 	struct esp_tomb *t;
 	s32 status;
 
+	/* The run can be found: who notes a failure from now on looks for it after that. */
+	if (!ESP_PEEK(m->failed) && !ESP_PEEK(m->tombs))
+		return 0;
 	env_node_lock(n);
 	status = m->failed;
 	*rank = m->failed_rank;
@@ -395,6 +435,7 @@ void esp_member_added(struct esp_member *m, u64 now)
 	member_key(m, &k);
 	for (;;) {
 		s32 status;
+		u32 rank;
 
 		env_node_lock(n);
 		c = esp_wait_next(n, NULL, &k, ESP_CTL_EARLY);
@@ -404,10 +445,11 @@ void esp_member_added(struct esp_member *m, u64 now)
 		if (!c)
 			break;
 		status = esp_abort_status(c->code);
+		rank = rank_named(m, c->rank);
 		if (c->group)
-			note_group(m, status, c->rank);
+			note_group(m, status, rank);
 		else
-			note_run(m, c->key.tag, c->key.instance, status, c->rank, now);
+			note_run(m, c->key.tag, c->key.instance, status, rank, now);
 		env_pool_put(n, ESP_POOL_CTL, c);
 	}
 	tell_all(n, now);
@@ -419,7 +461,7 @@ void esp_member_removed(struct esp_member *m, u64 now)
 
 	(void)now;
 	member_key(m, &k);
-	forget_waits(m->ep->node, &k, true);
+	forget_group(m->ep->node, &k);
 }
 
 /* Without memory the next time. */
@@ -501,9 +543,9 @@ void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 	env_count(n, ESP_C_gone_heard, 1);
 	while ((m = env_member_next(n, m)) != NULL) {
 		const struct esp_table *tab = m->table;
-		u32 rank;
+		u32 rank = esp_table_find(tab, f->peer.node);
 
-		for (rank = 0; rank < tab->nranks; rank++)
+		for (; rank < tab->nranks; rank++)
 			if (tab->rank[rank].cookie == cookie &&
 			    !memcmp(tab->peer[tab->rank[rank].peer].node, f->peer.node, 16)) {
 				note_group(m, -ECONNRESET, rank);
@@ -572,29 +614,41 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	env_flow_put(f);
 }
 
+/* Whom operation @i of a run waits for: its receives stand first, then all of them for the sends. */
+static u32 waits_for(const struct esp_run *r, u32 i)
+{
+	const struct core_sched *s = r->run->sched;
+	u32 op;
+
+	if (i < s->hdr->nrecv) {
+		op = s->match[i];
+		return r->run->state[op] == CORE_OP_POSTED || r->run->state[op] == CORE_OP_BUSY
+			       ? s->op[op].peer
+			       : GOAL_OP_NONE;
+	}
+	op = i - s->hdr->nrecv;
+	return s->op[op].code == GOAL_OP_SEND && r->run->state[op] == CORE_OP_BUSY ? s->op[op].peer
+										   : GOAL_OP_NONE;
+}
+
+/* A part of it at a time: the next one follows when the member's timer comes again. */
 static void watch_run(struct esp_run *r, u64 now)
 {
 	const struct core_sched *s = r->run->sched;
-	u32 i, last = GOAL_OP_NONE;
+	u32 all = s->hdr->nrecv + s->hdr->nops, i = r->watch_at < all ? r->watch_at : 0;
+	u32 last = GOAL_OP_NONE, steps, asked = 0;
 
-	for (i = 0; i < s->hdr->nrecv; i++) {
-		u32 op = s->match[i], peer = s->op[op].peer;
+	for (steps = 0; steps < all && steps < WATCH_STEPS && asked < WATCH_PEERS; steps++) {
+		u32 peer = waits_for(r, i);
 
-		if (r->run->state[op] != CORE_OP_POSTED && r->run->state[op] != CORE_OP_BUSY)
+		i = i + 1 == all ? 0 : i + 1;
+		if (peer == GOAL_OP_NONE || peer == last)
 			continue;
-		if (peer != last)
-			watch(r, peer, now);
+		watch(r, peer, now);
 		last = peer;
+		asked++;
 	}
-	for (i = 0, last = GOAL_OP_NONE; i < s->hdr->nops; i++) {
-		const struct goal_op *o = &s->op[i];
-
-		if (o->code != GOAL_OP_SEND || r->run->state[i] != CORE_OP_BUSY)
-			continue;
-		if (o->peer != last)
-			watch(r, o->peer, now);
-		last = o->peer;
-	}
+	r->watch_at = i;
 }
 
 bool esp_member_timer(struct esp_member *m, u64 now)
@@ -630,10 +684,16 @@ void esp_peer_died(struct esp_flow *f, u64 now)
 	struct esp_member *m = NULL;
 
 	while ((m = env_member_next(n, m)) != NULL) {
-		u32 rank = esp_table_find(m->table, f->peer.node);
+		const struct esp_table *tab = m->table;
+		u32 rank = esp_table_find(tab, f->peer.node);
 
-		if (rank < m->table->nranks)
-			note_group(m, -EHOSTUNREACH, rank);
+		if (rank == tab->nranks)
+			continue;
+		/* It may be well, and not where somebody's table has it. */
+		if (!f->answered && memcmp(tab->peer[tab->rank[rank].peer].addr, f->peer.addr,
+					   sizeof(f->peer.addr)))
+			continue;
+		note_group(m, -EHOSTUNREACH, rank);
 	}
 	tell_all(n, now);
 }

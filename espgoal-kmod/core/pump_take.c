@@ -604,7 +604,7 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 		 struct esp_in *in, u64 now)
 {
 	const struct esp_hdr *h = esp_hdr(in);
-	bool numbered = h->flags & ESP_F_NUMBERED, pulled = false;
+	bool numbered = h->flags & ESP_F_NUMBERED, pulled = false, gone = false;
 	struct esp_take tk[ESP_MSG_MAX];
 	struct esp_todo t;
 	u32 n = 0, i, off, renewed;
@@ -647,8 +647,15 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 	if (pulled)
 		esp_pull_go(f->node, now);
 	esp_todo_run(f, &t);
-	for (off = sizeof(*h); off < in->hdr_len; off = esp_chunk_next(in, off))
-		of_groups(f, esp_chunk(in, off), now);
+	for (off = sizeof(*h); off < in->hdr_len; off = esp_chunk_next(in, off)) {
+		const struct esp_chunk *c = esp_chunk(in, off);
+
+		/* It is looked for in the tables of all members: one per frame is enough. */
+		if (c->kind == ESP_K_GONE && gone)
+			continue;
+		gone |= c->kind == ESP_K_GONE;
+		of_groups(f, c, now);
+	}
 }
 
 int esp_deliver(struct esp_run *r, u32 op, struct esp_rx *rx, u64 now)
@@ -765,7 +772,9 @@ void esp_run_started(struct esp_run *r, u64 now)
 
 	r->started = now;
 	run_key(r, &k);
-	release_waits(r->m->ep->node, &k, NULL, now);
+	/* The run can be found: who notes a refusal from now on looks for it after that. */
+	if (esp_wait_any(r->m->ep->node, &k))
+		release_waits(r->m->ep->node, &k, NULL, now);
 }
 
 void esp_run_posted(struct esp_run *r, u32 op, u64 now)

@@ -92,7 +92,23 @@ void kflow_arm(struct kflow *f)
 	env_flow_put(&f->f);
 }
 
-struct esp_flow *env_flow_alloc(struct esp_node *n)
+/* A node that no table names and for which there is no room is told to come again. */
+static bool let_in(struct knode *n, struct kflow *f)
+{
+	u32 strangers = (u32)atomic_read(&n->open) * KEP_STRANGERS;
+	bool ok;
+
+	spin_lock_bh(&n->table_lock);
+	ok = !f->stranger || n->nstrangers < strangers;
+	if (ok) {
+		n->nstrangers += f->stranger;
+		n->nflows++;
+	}
+	spin_unlock_bh(&n->table_lock);
+	return ok;
+}
+
+struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted)
 {
 	struct knode *k = knode_of(n);
 	struct kflow *f;
@@ -113,9 +129,12 @@ struct esp_flow *env_flow_alloc(struct esp_node *n)
 	khrtimer_init(&f->timer, fire);
 	f->when = ESP_NEVER;
 	f->armed = ESP_NEVER;
-	spin_lock_bh(&k->table_lock);
-	k->nflows++;
-	spin_unlock_bh(&k->table_lock);
+	f->stranger = !wanted && !kpeers_know(k, peer->node);
+	if (!let_in(k, f)) {
+		knode_count(k, KNODE_C_no_room_for_stranger);
+		kpool_put(&k->flow_pool, f);
+		return NULL;
+	}
 	return &f->f;
 }
 
@@ -135,10 +154,7 @@ static void free_flow(struct rcu_head *rcu)
 
 void kflow_free(struct kflow *f)
 {
-	if (f->serial)
-		call_rcu(&f->rcu, free_flow);
-	else
-		free_flow(&f->rcu); /* it was in no table */
+	call_rcu(&f->rcu, free_flow);
 }
 
 bool kflow_exists(struct knode *n, const u8 node[16])
@@ -225,21 +241,14 @@ static bool peer_taken(struct knode *n, const u8 node[16])
 	return false;
 }
 
-/* A stranger that finds no room is refused as one whose name is taken: it will try again. */
 int env_flow_insert(struct esp_flow *ef)
 {
 	struct kflow *f = kflow_of(ef);
 	struct knode *n = knode_of(ef->node);
-	bool stranger = !kpeers_know(n, ef->peer.node);
-	u32 strangers = (u32)atomic_read(&n->open) * KEP_STRANGERS;
 	int rc = -EEXIST;
 
 	spin_lock_bh(&n->table_lock);
-	if (stranger && n->nstrangers >= strangers) {
-		knode_count(n, KNODE_C_no_room_for_stranger);
-	} else if (!cid_taken(n, ef->cid) && !peer_taken(n, ef->peer.node)) {
-		f->stranger = stranger;
-		n->nstrangers += stranger;
+	if (!cid_taken(n, ef->cid) && !peer_taken(n, ef->peer.node)) {
 		f->serial = ++n->serial;
 		f->listed = true;
 		list_add_tail(&f->all, &n->flows);

@@ -37,9 +37,9 @@
 
 /* esp_hdr.type */
 enum esp_type {
-	ESP_T_HELLO = 1,  /* initiator: who I am; asks for a token */
+	ESP_T_HELLO = 1,  /* initiator: knows a name; asks for a token */
 	ESP_T_TOKEN = 2,  /* the answer, made without keeping anything */
-	ESP_T_OPEN = 3,   /* the token comes back: now there is a flow */
+	ESP_T_OPEN = 3,   /* the token comes back, with a name: now there is a flow */
 	ESP_T_ACCEPT = 4, /* responder: its connection id */
 	ESP_T_DATA = 5,   /* everything within a flow */
 	ESP_T_RESET = 6,  /* there is no such connection id here */
@@ -89,12 +89,14 @@ struct esp_addr {
 #define ESP_ORDER_BIG        2
 
 struct esp_hello {
-	__u8 node[16];   /* sender's (boot id, network namespace) */
-	__le64 cid;      /* the connection id the sender will answer to; TOKEN: the initiator's */
-	__le64 stamp;    /* HELLO: grows with each attempt of this node; others: as received */
-	__u8 token[16];  /* HELLO: zero; TOKEN: fresh; OPEN, ACCEPT: that one */
-	__le32 pn;       /* OPEN, ACCEPT: first packet number on each path; else 0 */
-	__le32 mid;      /* OPEN, ACCEPT: first message id; else 0 */
+	__u8 node[16];  /* OPEN, ACCEPT: sender's (boot id, network namespace); HELLO, TOKEN: hash
+			  * that only who knows the responder's can make */
+	__le64 cid;     /* the connection id the sender will answer to; TOKEN: the initiator's */
+	__le64 stamp;   /* HELLO: grows with each attempt of this node; others: as received */
+	__u8 token[16]; /* HELLO: zero; TOKEN: fresh, or zero if HELLO's hash is wrong; OPEN, ACCEPT:
+			  * that one */
+	__le32 pn;      /* OPEN, ACCEPT: first packet number on each path; else 0 */
+	__le32 mid;     /* OPEN, ACCEPT: first message id; else 0 */
 	__le32 features; /* ESP_FEAT_* the sender asks for */
 	__u8 order;      /* ESP_ORDER_* */
 	__u8 word;       /* bytes of a pointer: 4 or 8 */

@@ -266,7 +266,10 @@ void host_endpoint_reclaim(struct goal_engine *e)
 		u32 pid = state >> 8;
 
 		/* A number that was given to another process by now keeps it: no harm. */
-		if (pid && state == shm_claimed(pid) && kill((pid_t)pid, 0) && errno == ESRCH)
+		if (!pid || state != shm_claimed(pid) || !kill((pid_t)pid, 0) || errno != ESRCH)
+			continue;
+		/* It may have become ready, been written to and ended in between. */
+		if (__atomic_load_n(&e->shm->state[i], __ATOMIC_ACQUIRE) == state)
 			give_back(e, i);
 	}
 }

@@ -262,6 +262,9 @@ void host_failed_release(struct goal_run *r)
 void host_failed_told(struct goal_run *r, u32 src)
 {
 	core_cancel(&r->core, -ECONNABORTED, src);
+	/* Over by that, or of a failed group: nothing was held back from us. */
+	if (r->over)
+		return;
 	if (!tell(r, src, true))
 		host_group_fail(r->group, -ENOMEM, src);
 }
@@ -286,7 +289,12 @@ static void hear(struct goal_group *g, const struct host_word *word)
 	}
 	if (word->answer)
 		return;
-	m = host_msg_get(e, 0);
+	/* What was there before the transport was asked, another thread may have used since. */
+	m = host_early_reserve(e) ? NULL : host_msg_get(e, 0);
+	if (!m) {
+		host_group_fail(g, -ENOMEM, word->src);
+		return;
+	}
 	m->kind = HOST_MSG_GONE;
 	m->peer = NULL;
 	m->src = word->src;

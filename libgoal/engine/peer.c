@@ -318,6 +318,9 @@ static void end_runs(struct goal_engine *e, struct host_peer *p, int status, boo
 
 			if (needs(r, i))
 				host_run_fail(r, status, i);
+			/* One that had failed before waits for answers which nobody owes it now. */
+			if (all && r->failing)
+				host_failed_release(r);
 		}
 	}
 }

@@ -332,7 +332,8 @@ int goal_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run
 		goto unlock;
 	launch(r);
 	polls = __atomic_load_n(&e->spins, __ATOMIC_RELAXED) ? FIRST_POLLS : FIRST_POLLS_FULL;
-	for (; polls && !over(r); polls--)
+	/* What waits for the dispatcher does not come about by polling. */
+	for (; polls && !over(r) && !e->ncalls; polls--)
 		host_poll(e);
 	wait = !over(r) || e->ncalls;
 	if (unlikely(wait)) {

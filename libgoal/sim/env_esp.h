@@ -20,7 +20,7 @@ void env_count(struct esp_node *n, u32 c, u64 by);
 
 void *env_pool_get(struct esp_node *n, enum esp_pool pool);
 void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object);
-struct esp_flow *env_flow_alloc(struct esp_node *n);
+struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted);
 int env_room_get(struct esp_ep *ep, struct esp_rx *rx, u64 bytes);
 void env_room_put(struct esp_ep *ep, struct esp_rx *rx);
 

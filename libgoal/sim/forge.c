@@ -2,8 +2,10 @@
 /*
  * Frames that no node has sent. Who makes them knows the nodes' addresses and names, and no
  * connection id, token or cookie: none of them may have any effect, and none may be answered with
- * more bytes than it has.
+ * more bytes than it has. Some of those with OPEN come from a host of its own that has asked for a
+ * token, and wants to be taken for a node: no message may ever get to it.
  */
+#include "esp_int.h"
 #include "inside.h"
 
 static void some_bytes(struct sim *s, void *at, u32 len)
@@ -39,6 +41,20 @@ static void hello(struct sim *s, struct sim_frame *fr, struct esp_hdr *h, u8 typ
 	fr->len += sizeof(*q);
 }
 
+/* It says that it is the node @fr->src, from an address of its own. */
+static void claim(struct sim *s, struct sim_frame *fr, struct esp_hdr *h)
+{
+	struct esp_hello *q = (struct esp_hello *)(h + 1);
+	struct sim_node *n = &s->node[fr->dst];
+
+	sim_address(&fr->from, s->c.nodes + fr->src, fr->rail);
+	q->addr[fr->rail] = fr->from;
+	if (sim_chance(&s->random, 16384))
+		q->stamp = cpu_to_le64(~0ull); /* so that later ones are taken for stale */
+	esp_hello_token(&n->n, (u32)(s->now >> 32), &fr->from, &n->rail[fr->rail].r.addr, q,
+			q->token);
+}
+
 static void data(struct sim *s, struct sim_frame *fr, struct esp_hdr *h)
 {
 	struct esp_eager *e = (struct esp_eager *)(h + 1);
@@ -63,6 +79,8 @@ static void forge(struct sim *s, u8 type, u32 dst)
 	fr->src = (u32)sim_below(&s->random, s->c.nodes);
 	fr->rail = (u8)sim_below(&s->random, s->c.rails);
 	sim_address(&fr->from, fr->src, fr->rail);
+	if (sim_chance(&s->random, 2048))
+		fr->from.addr[0] |= 1; /* an answer would go to many */
 	fr->len = sizeof(*h);
 	memset(h, 0, sizeof(*h));
 	h->version = ESP_VERSION;
@@ -86,6 +104,8 @@ static void forge(struct sim *s, u8 type, u32 dst)
 		break;
 	default:
 		hello(s, fr, h, type);
+		if (type == ESP_T_OPEN && sim_chance(&s->random, 32768))
+			claim(s, fr, h);
 		break;
 	}
 	if (type != ESP_T_MCAST) {

@@ -232,6 +232,8 @@ static bool hello(struct sim *s, struct sim_frame *fr)
 		q->features = cpu_to_le32(0x80000000);
 		break;
 	case 3:
+		if (h->type != ESP_T_OPEN && h->type != ESP_T_ACCEPT)
+			return false;
 		memcpy(q->node, s->node[fr->dst].me.node, sizeof(q->node));
 		break;
 	case 4:

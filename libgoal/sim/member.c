@@ -109,6 +109,8 @@ void sim_member_leave(struct sim_member *m)
 		while ((r = env_run_next(&m->m, r)) != NULL)
 			env_run_cancel(r, -ECONNRESET, m->m.rank);
 		sim_member_unlink(m);
+		if (m->seat) /* before another entry asks it for its next run */
+			sim_seat_left(m->seat);
 		esp_member_removed(&m->m, s->now);
 	}
 	while ((l = m->early) != NULL) {

@@ -173,7 +173,8 @@ void sim_net_deliver(struct sim_frame *fr)
 	struct sim *s = fr->s;
 	struct sim_node *n = &s->node[fr->dst];
 	struct sim_rail *r = &n->rail[fr->rail];
-	u64 before = fr->wrong ? drops(s) : faults(s), between = s->t.interleaved;
+	u64 now = sim_entry(s), before = fr->wrong ? drops(s) : faults(s);
+	u64 between = s->t.interleaved;
 
 	if (!n->alive || r->cut) {
 		s->t.lost_cut++;
@@ -183,7 +184,7 @@ void sim_net_deliver(struct sim_frame *fr)
 			memset(fr->bytes + fr->len, 0, SIM_ETH_MIN - fr->len);
 			fr->len = SIM_ETH_MIN;
 		}
-		esp_frame_in(&r->r, &fr->from, fr, fr->len, sim_entry(s));
+		esp_frame_in(&r->r, &fr->from, fr, fr->len, now);
 		if (fr->wrong && drops(s) == before)
 			sim_fail(s, "node %u did not drop a frame in which %s is wrong", n->index,
 				 fr->wrong);

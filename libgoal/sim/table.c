@@ -74,11 +74,13 @@ void sim_tables_free(struct sim *s)
 	free(s->member);
 }
 
-struct esp_flow *env_flow_alloc(struct esp_node *n)
+struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted)
 {
 	struct sim *s = sim_node_of(n)->s;
 	struct sim_flow *f;
 
+	(void)peer;
+	(void)wanted;
 	if (sim_denied(s))
 		return NULL;
 	f = sim_get(s, sizeof(*f));
@@ -261,6 +263,7 @@ void env_timer(struct esp_flow *ef, u64 when)
 void sim_flow_event(struct sim_flow *f, u64 at)
 {
 	struct sim *s = f->s;
+	u64 now = sim_entry(s);
 
 	if (f->queued != at || s->ending || !f->in_table) {
 		if (f->queued == at)
@@ -273,7 +276,7 @@ void sim_flow_event(struct sim_flow *f, u64 at)
 	f->refs++;
 	if (f->when <= s->now) {
 		f->when = ESP_NEVER;
-		esp_timer(&f->f, sim_entry(s));
+		esp_timer(&f->f, now);
 	} else if (f->when != ESP_NEVER) {
 		timer_push(f, f->when);
 	}

@@ -108,15 +108,19 @@ static void fix_id(struct esp_hdr *h, u32 len)
 		return;
 	switch (h->type) {
 	case ESP_T_TOKEN:
+		if (!f)
+			break;
+		q->stamp = cpu_to_le64(f->stamp);
+		q->cid = cpu_to_le64(f->cid);
+		esp_hello_hash(home.peer[0].node, ESP_T_TOKEN, NULL, &home.peer[0].addr[0], q,
+			       q->node);
+		break;
 	case ESP_T_ACCEPT:
 		memcpy(q->node, home.peer[0].node, sizeof(q->node));
 		if (!f)
 			break;
 		q->stamp = cpu_to_le64(f->stamp);
-		if (h->type == ESP_T_TOKEN)
-			q->cid = cpu_to_le64(f->cid);
-		else
-			memcpy(q->token, f->token, sizeof(q->token));
+		memcpy(q->token, f->token, sizeof(q->token));
 		break;
 	case ESP_T_OPEN:
 		h->cid = 0;
@@ -126,6 +130,8 @@ static void fix_id(struct esp_hdr *h, u32 len)
 		break;
 	case ESP_T_HELLO:
 		h->cid = 0;
+		esp_hello_hash(home.peer[1].node, ESP_T_HELLO, &home.peer[0].addr[0],
+			       &home.peer[1].addr[0], q, q->node);
 		break;
 	default:
 		break;

@@ -59,6 +59,7 @@ EXTRA_DIST += \
 	%D%/planted/reference-kept.patch \
 	%D%/planted/stale-incarnation.patch \
 	%D%/planted/stop-untold.patch \
+	%D%/planted/stranger-believed.patch \
 	%D%/planted/time-backwards.patch \
 	%D%/planted/token-unchecked.patch \
 	%D%/planted/two-locks.patch \

@@ -160,9 +160,9 @@ static void rare(struct maker *m)
 		c->ranks_per_node = 1;
 		a->drop = (uint32_t)PICK(m, 0, 655);
 		a->beyond = 16384;
-		a->interleave = 20000;
+		a->behind = one_in(m, 2);
+		a->interleave = a->behind ? 20000 : 0;
 		a->interleave_ns = 20000;
-		a->behind = true;
 		p->eager_max = (uint32_t)PICK(m, 1024, 64);
 		m->bytes *= 10;
 		break;

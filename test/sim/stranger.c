@@ -99,6 +99,65 @@ static uint32_t crc32c(uint32_t crc, const uint8_t *p, uint32_t n)
 	return crc;
 }
 
+static uint64_t rotate(uint64_t x, int by)
+{
+	return x << by | x >> (64 - by);
+}
+
+static void sip_rounds(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, int n)
+{
+	while (n--) {
+		*a += *b;
+		*b = rotate(*b, 13) ^ *a;
+		*a = rotate(*a, 32);
+		*c += *d;
+		*d = rotate(*d, 16) ^ *c;
+		*a += *d;
+		*d = rotate(*d, 21) ^ *a;
+		*c += *b;
+		*b = rotate(*b, 17) ^ *c;
+		*c = rotate(*c, 32);
+	}
+}
+
+static uint64_t siphash(const uint8_t *key, const uint8_t *p, uint32_t n)
+{
+	uint64_t k0 = get(key, 8), k1 = get(key + 8, 8), m;
+	uint64_t a = k0 ^ 0x736f6d6570736575, b = k1 ^ 0x646f72616e646f6d;
+	uint64_t c = k0 ^ 0x6c7967656e657261, d = k1 ^ 0x7465646279746573;
+	uint32_t at;
+
+	for (at = 0; at <= n; at += 8) {
+		m = n - at >= 8 ? get(p + at, 8) : get(p + at, (int)(n - at)) | (uint64_t)n << 56;
+		d ^= m;
+		sip_rounds(&a, &b, &c, &d, 2);
+		a ^= m;
+	}
+	c ^= 0xff;
+	sip_rounds(&a, &b, &c, &d, 4);
+	return a ^ b ^ c ^ d;
+}
+
+/* Section 3.3: the addresses are 02:00:00:00:00:00, the node's, and 02:00:00:00:00:01. */
+static void hash(uint8_t *to, const uint8_t *name, int type)
+{
+	uint8_t b[58] = { 0 };
+
+	b[1] = (uint8_t)type;
+	put(b + 2, 8, cid);
+	put(b + 10, 8, stamp);
+	b[18] = 1;
+	b[22] = 2;
+	if (type == HELLO) {
+		b[38] = 1;
+		b[42] = 2;
+		b[47] = 1;
+	}
+	put(to, 8, siphash(name, b, sizeof(b)));
+	b[0] = 1;
+	put(to + 8, 8, siphash(name, b, sizeof(b)));
+}
+
 /* A frame under construction. */
 static uint8_t out[1600];
 static uint32_t out_hdr, out_len;
@@ -438,20 +497,22 @@ static bool silence(int ms)
 	return !receive(ms);
 }
 
-static void hello(void)
+static void hello(const uint8_t *name)
 {
 	static const uint8_t none[16];
 
 	begin(HELLO, 0);
 	body(esp + HDR, cid, none);
+	hash(esp + HDR, name, HELLO);
 	transmit();
 }
 
 /* Sections 3 and 4. */
 static void opening(void)
 {
+	static const uint8_t none[16];
 	const uint8_t *e = in + 14, *h = e + HDR;
-	uint8_t wrong[16];
+	uint8_t wrong[16], expected[16];
 
 	/* Not a frame in any respect that matters: silence. */
 	begin(HELLO, 0);
@@ -468,11 +529,19 @@ static void opening(void)
 	transmit();
 	need(silence(50), "answered a bad hello");
 
-	hello();
+	/* Who does not know its name is not told it, and gets no token. */
+	hash(expected, peer_node, TOKEN);
+	hello(node);
+	need(receive(500) && e[1] == TOKEN, "HELLO for another node was not answered by TOKEN");
+	need(!memcmp(h, expected, 16), "TOKEN does not say who answers");
+	need(!memcmp(h + 32, none, 16), "a token for who does not know the name");
+
+	hello(peer_node);
 	need(receive(500) && e[1] == TOKEN, "HELLO was not answered by TOKEN");
 	need(get(e + 8, 8) == cid && in_len <= HDR + 148 && get(e + 2, 2) == HDR + 148,
 	     "TOKEN is not for us");
-	need(!memcmp(h, peer_node, 16), "TOKEN of another node");
+	need(!memcmp(h, expected, 16), "TOKEN of another node");
+	need(memcmp(h + 32, none, 16), "no token");
 	need(get(h + 16, 8) == cid && get(h + 24, 8) == stamp,
 	     "TOKEN does not repeat cid and stamp");
 	need(h[60] == 1 && h[61] == 8 && h[64] >= 1 && get(h + 62, 2) >= 576, "TOKEN's parameters");
@@ -758,6 +827,9 @@ int main(int argc, char **argv)
 		node[i] = (uint8_t)(0xa0 + i);
 	need((uint32_t)~crc32c(0xffffffff, (const uint8_t *)"123456789", 9) == 0xe3069283,
 	     "CRC32C");
+	for (i = 0; i < 16; i++)
+		token[i] = (uint8_t)i;
+	need(siphash(token, token, 15) == 0xa129ca6149be45e5, "SipHash");
 	opening();
 	numbers();
 	shorts();

@@ -4,10 +4,13 @@
  * ends, those that end well have the right data, no message is left in the transport, and the
  * next run with the same tags is good.
  */
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engine_wire.h"
 #include "libgoal/engine/host.h"
+#include "no_memory.h"
 
 enum {
 	RANKS = 4,
@@ -46,23 +49,6 @@ struct world {
 	struct rank rank[RANKS];
 	uint32_t starts;
 };
-
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static bool no_memory;
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-	return no_memory ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-	return no_memory ? NULL : __real_realloc(p, bytes);
-}
 
 /* Leave @left transfers to @e, or give it back the rest. */
 static void shortage(struct goal_engine *e, bool on, uint32_t left)
@@ -167,7 +153,8 @@ static void load_world(struct world *w, uint32_t coll)
 	}
 }
 
-static void start_rank(struct world *w, uint32_t i, bool refused)
+static void start_calling(struct world *w, uint32_t i, bool refused,
+			  void (*done)(void *arg, int status))
 {
 	struct rank *r = &w->rank[i];
 	struct goal_run_attr attr = { .op_id = 1,
@@ -176,7 +163,9 @@ static void start_rank(struct world *w, uint32_t i, bool refused)
 				      .nbufs = refused ? 0 : 2,
 				      .bufs = r->bufs.buf,
 				      .reduce = reduce,
-				      .reduce_arg = r };
+				      .reduce_arg = r,
+				      .done = done,
+				      .done_arg = w };
 
 	pair_fill(r->in, BYTES, i);
 	memset(r->out, 0, BYTES);
@@ -185,6 +174,11 @@ static void start_rank(struct world *w, uint32_t i, bool refused)
 	pair_bind(&r->bufs, r->in, BYTES, r->out, BYTES);
 	r->run = NULL;
 	r->status = goal_start(w->p.group[i], r->loaded, &attr, &r->run);
+}
+
+static void start_rank(struct world *w, uint32_t i, bool refused)
+{
+	start_calling(w, i, refused, NULL);
 }
 
 static void progress(struct world *w)
@@ -435,6 +429,155 @@ static void failed__forged_words(void **state)
 	pair_free(&w.p);
 }
 
+/* Words arrive, whether or not their receiver listens. */
+static void words_arrive(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < wire.n; i++)
+		if (wire.request[i].used && wire.request[i].base == WORD)
+			wire.request[i].matched = true;
+}
+
+/* A run that waits for remote peers' answers ends when its group does, by a near peer's death. */
+static void failed__a_near_peer_dies(void **state)
+{
+	struct host_peer *p;
+	struct world w;
+	uint32_t i;
+	pid_t pid;
+
+	(void)state;
+	open_world(&w, 2);
+	load_world(&w, 1);
+	learn(&w);
+	w.starts++;
+	start_rank(&w, 0, true);
+	for (i = 0; i < 50; i++)
+		progress(&w);
+	words_arrive();
+	for (i = 0; i < 50; i++)
+		progress(&w);
+	assert_true(goal_engine_active(w.p.engine[0]));
+
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	p = w.p.group[0]->peer[1];
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	p->pidfd = -1;
+	p->pid = (u32)pid;
+	host_peers_check(w.p.engine[0]);
+	assert_int_equal(w.p.group[0]->status, -ECONNRESET);
+	assert_int_equal(w.p.group[0]->status_peer, 1);
+	assert_true(all_over(&w));
+	assert_int_equal(wire.active, 0);
+	for (i = 0; i < RANKS; i++)
+		assert_int_equal(goal_unload(w.rank[i].loaded), 0);
+	pair_free(&w.p);
+}
+
+static void start_next(void *arg, int status)
+{
+	struct world *w = arg;
+
+	assert_int_equal(status, -ENOMEM);
+	w->starts++;
+	start_rank(w, 0, false);
+}
+
+/* Rank 0 waits for rank 3 in one run, and that fails in the next. */
+static void owe_a_word(struct world *w, struct goal_run **run)
+{
+	open_world(w, 1);
+	load_world(w, 5);
+	learn(w);
+	w->starts++;
+	start_calling(w, 0, false, start_next);
+	assert_int_equal(w->rank[0].status, 0);
+	*run = w->rank[0].run;
+	w->starts++;
+	start_rank(w, 3, true);
+	assert_int_equal(w->rank[3].status, -EFAULT);
+	w->starts--;
+}
+
+/* The group of rank 0 has failed; the others' fail, too, and all is over. */
+static void end_word(struct world *w, struct goal_run *run)
+{
+	uint32_t i;
+
+	for (i = 1; i < RANKS; i++)
+		goal_group_fail(w->p.group[i], -EHOSTDOWN, 0);
+	assert_true(all_over(w));
+	assert_int_equal(goal_run_test(run), -ENOMEM);
+	goal_run_free(run);
+	/* The next run was refused. */
+	assert_int_equal(w->rank[0].status, -ENOMEM);
+	assert_null(w->rank[0].run);
+	assert_int_equal(wire.active, 0);
+	for (i = 0; i < RANKS; i++)
+		assert_int_equal(goal_unload(w->rank[i].loaded), 0);
+	pair_free(&w->p);
+}
+
+/* A run that is over when it starts, and has a word that came before it, is let alone. */
+static void failed__early_word_in_a_failed_group(void **state)
+{
+	struct goal_engine *e;
+	struct goal_run *run;
+	struct world w;
+	time_t end = time(NULL) + 5;
+
+	(void)state;
+	owe_a_word(&w, &run);
+	e = w.p.engine[0];
+	while (!e->nearly && time(NULL) < end)
+		progress(&w);
+	assert_int_equal(e->nearly, 1);
+	goal_group_fail(w.p.group[0], -ENOMEM, 2);
+	end_word(&w, run);
+}
+
+static struct goal_engine *deaf;
+
+/* Another thread takes all memory that the listener had made sure of. */
+static int hear_and_take(void *arg, int64_t base, void *word, uint64_t bytes)
+{
+	int rc = wire_hear(arg, base, word, bytes);
+
+	if (rc == 1) {
+		no_memory = true;
+		while (host_msg_get(deaf, 0))
+			;
+	}
+	return rc;
+}
+
+static void failed__no_memory_for_a_word(void **state)
+{
+	struct goal_remote_ops ops = wire_tell_ops;
+	struct goal_run *run;
+	struct world w;
+	time_t end = time(NULL) + 5;
+
+	(void)state;
+	owe_a_word(&w, &run);
+	deaf = w.p.engine[0];
+	ops.hear = hear_and_take;
+	w.p.group[0]->remote = &ops;
+	while (!no_memory && time(NULL) < end)
+		progress(&w);
+	assert_true(no_memory);
+	no_memory = false;
+	assert_int_equal(w.p.group[0]->status, -ENOMEM);
+	assert_int_equal(w.p.group[0]->status_peer, 3);
+	end_word(&w, run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,6 +590,9 @@ int main(void)
 		cmocka_unit_test(failed__no_memory),
 		cmocka_unit_test(failed__who_is_owed_nothing_ends_well),
 		cmocka_unit_test(failed__forged_words),
+		cmocka_unit_test(failed__a_near_peer_dies),
+		cmocka_unit_test(failed__early_word_in_a_failed_group),
+		cmocka_unit_test(failed__no_memory_for_a_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

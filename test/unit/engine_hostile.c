@@ -5,6 +5,7 @@
  */
 #include "engine_pair.h"
 
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -452,6 +453,43 @@ static void claim__by_a_process_that_died(void **state)
 	pair_free(&p);
 }
 
+static u32 *ready; /* a mailbox whose claimer is done with it, and gone, when it is looked for */
+
+int __real_kill(pid_t pid, int sig);
+int __wrap_kill(pid_t pid, int sig);
+
+int __wrap_kill(pid_t pid, int sig)
+{
+	if (!ready)
+		return __real_kill(pid, sig);
+	*ready = SHM_READY;
+	ready = NULL;
+	errno = ESRCH;
+	return -1;
+}
+
+/* A process sends what it has to send and ends, just while its claim is looked at. */
+static void claim__by_a_process_that_has_sent(void **state)
+{
+	struct goal_engine *e;
+	struct pair p;
+	u8 *mailbox;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	e = p.engine[1];
+	mailbox = (u8 *)e->shm + e->first;
+	mailbox[0] = 1;
+	e->shm->state[0] = shm_claimed((u32)getpid());
+	ready = &e->shm->state[0];
+	host_endpoint_reclaim(e);
+	assert_null(ready);
+	assert_int_equal(e->shm->state[0], SHM_READY);
+	assert_int_equal(mailbox[0], 1);
+	e->shm->state[0] = SHM_FREE;
+	pair_free(&p);
+}
+
 /* Mailboxes of endpoints that are closed are used again, from zero pages. */
 static void retire__mailboxes_are_used_again(void **state)
 {
@@ -511,6 +549,7 @@ int main(void)
 		cmocka_unit_test(scan__mailbox_of_nobody),
 		cmocka_unit_test(claim__none_left),
 		cmocka_unit_test(claim__by_a_process_that_died),
+		cmocka_unit_test(claim__by_a_process_that_has_sent),
 		cmocka_unit_test(retire__mailboxes_are_used_again),
 	};
 

@@ -90,11 +90,60 @@ static void reduce__element_across_segments(void **state)
 	pair_free(&p);
 }
 
+enum {
+	EARLY = 200
+};
+
+/* What waits for later runs, as seen by the callback of @arg's rank 1. */
+static int count_early(void *arg, const void *in, void *inout, uint64_t count)
+{
+	(void)in;
+	(void)inout;
+	(void)count;
+	assert_true(pair_stats(arg, 1).early < EARLY);
+	return 0;
+}
+
+/* A reduction does not wait until nothing more arrives. */
+static void reduce__before_all_is_polled(void **state)
+{
+	struct goal_engine_attr engine = { .ring_slots = 256 };
+	uint64_t in = 1, out = 2;
+	struct goal_graph *g = pair_graph(1, 2);
+	struct goal_run_attr attr = { .op_id = EARLY, .nbufs = 2, .reduce = count_early };
+	struct goal_run *run[EARLY];
+	struct goal_loaded *l, *ping;
+	struct pair_bufs b;
+	struct pair p;
+	uint32_t i;
+
+	(void)state;
+	pair_create(&p, 2, &engine);
+	pair_bind(&b, &in, sizeof(in), &out, sizeof(out));
+	ping = pair_load(&p, 0, pair_one_way(0, 8, 8));
+	for (i = 0; i < EARLY; i++)
+		run[i] = pair_start(&p, 0, ping, i, &b);
+	assert_int_equal(goal_user_size(g, 8), 0);
+	assert_true(goal_reduce(g, GOAL_BUF_RECV, 0, GOAL_BUF_SEND, 0, 1, GOAL_TYPE_USER,
+				GOAL_ROP_USER) >= 0);
+	l = pair_load(&p, 1, g);
+	attr.bufs = b.buf;
+	attr.reduce_arg = &p;
+	assert_int_equal(goal_exec(p.group[1], l, &attr, NULL), 0);
+	assert_true(pair_stats(&p, 1).early > 0);
+	for (i = 0; i < EARLY; i++)
+		assert_int_equal(pair_end(&p, run[i]), 0);
+	assert_int_equal(goal_unload(ping), 0);
+	assert_int_equal(goal_unload(l), 0);
+	pair_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reduce__by_callback),
 		cmocka_unit_test(reduce__element_across_segments),
+		cmocka_unit_test(reduce__before_all_is_polled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

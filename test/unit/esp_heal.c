@@ -510,6 +510,124 @@ static void early_of_a_dead_flow(void **state)
 	home_close();
 }
 
+static void early_in(struct home_flow *f, u32 rank)
+{
+	struct esp_abort a;
+
+	memset(&a, 0, sizeof(a));
+	a.c.flags = ESP_ABORT_GROUP;
+	a.nonce = cpu_to_le64(home.node[1]->m.nonce);
+	a.cookie = cpu_to_le64(home.node[1]->ep.cookie);
+	a.code = cpu_to_le32(ESP_ABORT_EXIT);
+	a.rank = cpu_to_le32(rank);
+	esp_abort_in(&f->f, &a, home.now);
+}
+
+/* An abort ahead of its group is kept if that may still come, and names nobody it does not have. */
+static void early_of_nobody(void **state)
+{
+	struct esp_params p = params();
+	struct home_node *n;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	n = home.node[1];
+	n->has_member = false;
+	n->ep_state = ESP_EP_GONE;
+	early_in(n->flows, 999);
+	assert_int_equal(n->flows->f.nwaits, 0);
+	n->ep_state = ESP_EP_OPEN;
+	early_in(n->flows, 999);
+	assert_int_equal(n->flows->f.nwaits, 1);
+	n->has_member = true;
+	esp_member_added(&n->m, home.now);
+	assert_int_equal(n->flows->f.nwaits, 0);
+	assert_int_equal(n->m.failed, -ECONNRESET);
+	assert_int_equal(n->m.failed_rank, GOAL_OP_NONE);
+	home_close();
+}
+
+/* Whatever the peer asks after, a flow says a few GONEs at a time, and each once. */
+static void gone_bounded(void **state)
+{
+	struct esp_params p = params();
+	struct home_flow *f;
+	u32 i;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	f = home.node[1]->flows;
+	home.loss = 65536;
+	for (i = 0; i < 3; i++)
+		esp_say_gone(&f->f, 4711, home.now);
+	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 1);
+	for (i = 0; i < 100; i++)
+		esp_say_gone(&f->f, 1000 + i, home.now);
+	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], ESP_GONES);
+	home_pass(20 * ESP_MS, NULL);
+	home.loss = 0;
+	home_pass(100 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 0);
+	assert_int_equal(home.node[0]->count[ESP_C_gone_heard], ESP_GONES);
+	esp_say_gone(&f->f, 4711, home.now);
+	home_pass(10 * ESP_MS, NULL);
+	assert_int_equal(home.node[0]->count[ESP_C_gone_heard], ESP_GONES + 1);
+	home_close();
+}
+
+/* Without a record for the next frame a flow waits, longer each time, and goes on at once when it has one. */
+static void patient_without_records(void **state)
+{
+	struct esp_params p = params();
+	struct home_node *n;
+	u64 before;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	home_pass(10 * ESP_MS, NULL);
+	n = home.node[0];
+	n->pool_max[ESP_POOL_SENT] = 0; /* but for the flow's own */
+	recv_run(1, 0, 2, 8);
+	recv_run(1, 0, 3, 8);
+	home.loss = 65536;
+	send_run(0, 1, 2, 8);
+	home_pass(10 * ESP_US, NULL);
+	send_run(0, 1, 3, 8);
+	before = n->count[ESP_C_no_record];
+	home_pass(100 * ESP_MS, NULL);
+	assert_true(n->count[ESP_C_no_record] > before);
+	assert_in_range(n->count[ESP_C_no_record] - before, 1, 300);
+	home.loss = 0;
+	assert_true(home_pass(200 * ESP_MS, home_idle));
+	home_close();
+}
+
+/* Grants of the incarnation before stall in this one, and have to be looked at. */
+static void pulls_outlive(void **state)
+{
+	struct esp_params p = params();
+	struct esp_todo t;
+	struct esp_flow *f;
+	u64 at;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	f = &home.node[1]->flows->f;
+	at = home.now + 3 * ESP_MS;
+	f->pull_at = at;
+	esp_todo_init(&t, f->node, home.now);
+	esp_flow_renew(f, &t);
+	assert_int_equal(f->pull_at, at);
+	f->state = ESP_FLOW_HELLO;
+	f->hello_at = ESP_NEVER;
+	assert_int_equal(esp_next_timer(f), at);
+	home_close();
+}
+
 /* A path with all its numbers open tries no larger frame: that would open one more. */
 static void probe_needs_a_number(void **state)
 {
@@ -545,14 +663,26 @@ static void probe_needs_a_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opening_lost),         cmocka_unit_test(opening_crossed),
-		cmocka_unit_test(opening_far),          cmocka_unit_test(opening_has_its_id),
-		cmocka_unit_test(opening_again),        cmocka_unit_test(rails_in_turn),
-		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
-		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
-		cmocka_unit_test(looked_up_within),     cmocka_unit_test(time_goes_back),
-		cmocka_unit_test(refused_in_time),      cmocka_unit_test(renewed_meanwhile),
-		cmocka_unit_test(early_of_a_dead_flow), cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(opening_lost),
+		cmocka_unit_test(opening_crossed),
+		cmocka_unit_test(opening_far),
+		cmocka_unit_test(opening_has_its_id),
+		cmocka_unit_test(opening_again),
+		cmocka_unit_test(rails_in_turn),
+		cmocka_unit_test(quiet_beside_a_cut),
+		cmocka_unit_test(nothing_works),
+		cmocka_unit_test(told_when_asked),
+		cmocka_unit_test(told_nobody_else),
+		cmocka_unit_test(looked_up_within),
+		cmocka_unit_test(time_goes_back),
+		cmocka_unit_test(refused_in_time),
+		cmocka_unit_test(renewed_meanwhile),
+		cmocka_unit_test(early_of_a_dead_flow),
+		cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(early_of_nobody),
+		cmocka_unit_test(gone_bounded),
+		cmocka_unit_test(patient_without_records),
+		cmocka_unit_test(pulls_outlive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,12 +202,13 @@ unit_tests += %D%/engine_failed
 %C%_engine_failed_CPPFLAGS = $(unit_cppflags)
 %C%_engine_failed_CFLAGS = $(unit_cflags)
 %C%_engine_failed_LDADD = $(unit_libs)
-%C%_engine_failed_LDFLAGS = -Wl,--wrap=calloc,--wrap=realloc
+%C%_engine_failed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 unit_tests += %D%/engine_hostile
 %C%_engine_hostile_CPPFLAGS = $(unit_cppflags)
 %C%_engine_hostile_CFLAGS = $(unit_cflags)
 %C%_engine_hostile_LDADD = $(unit_libs)
+%C%_engine_hostile_LDFLAGS = -Wl,--wrap=kill
 
 unit_tests += %D%/engine_kernel
 %C%_engine_kernel_SOURCES = \
@@ -273,6 +274,11 @@ unit_tests += %D%/esp_flow
 %C%_esp_flow_CPPFLAGS = $(esp_cppflags)
 %C%_esp_flow_CFLAGS = $(unit_cflags)
 %C%_esp_flow_LDADD = $(esp_libs)
+
+unit_tests += %D%/esp_foreign
+%C%_esp_foreign_CPPFLAGS = $(esp_cppflags)
+%C%_esp_foreign_CFLAGS = $(unit_cflags)
+%C%_esp_foreign_LDADD = $(esp_libs)
 
 unit_tests += %D%/esp_heal
 %C%_esp_heal_CPPFLAGS = $(esp_cppflags)

@@ -710,11 +710,10 @@ void home_dump(void)
 			struct esp_flow *f = &hf->f;
 
 			fprintf(stderr,
-				"node %u flow state %u msgs %u queues %d parked %d rx %d refused "
+				"node %u flow state %u msgs %u queues %d rx %d refused "
 				"%u waits %u timer %lld pause %lld spare %d\n",
-				i, f->state, f->nmsgs, esp_linked(&f->queues),
-				esp_linked(&f->parked), esp_linked(&f->rx), f->nrefused, f->nwaits,
-				(long long)(hf->timer - home.now),
+				i, f->state, f->nmsgs, esp_linked(&f->queues), esp_linked(&f->rx),
+				f->nrefused, f->nwaits, (long long)(hf->timer - home.now),
 				(long long)(f->pause_at - home.now), f->spare_used);
 			for (struct esp_link *l = f->msgs.next; l != &f->msgs; l = l->next) {
 				struct esp_msg *m = esp_entry(l, struct esp_msg, all);

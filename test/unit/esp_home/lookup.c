@@ -52,10 +52,12 @@ void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object)
 	home_free(object);
 }
 
-struct esp_flow *env_flow_alloc(struct esp_node *n)
+struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted)
 {
 	struct home_flow *f = home_zalloc(sizeof(*f));
 
+	(void)peer;
+	(void)wanted;
 	f->node = node_of(n);
 	f->refs = 1;
 	f->timer = ESP_NEVER;

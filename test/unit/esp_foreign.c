@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Hosts that are no node of the job. Node 2 of the home is one of them here: its own core never gets
+ * a frame, and the tests speak for it, with whatever names they say it knows. It gets no answer
+ * that tells it anything, and takes nobody's place.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "home.h"
+
+#define HOST 2
+
+/* The last hello to the host, how many there were, and frames with messages in them. */
+static u8 got[ESP_MTU_MAX];
+static u32 got_len, ngot, stolen;
+
+/* What becomes of frames between the nodes. */
+static bool cut;
+
+/* The node that has the host's address now, instead of its own. */
+static u32 mover;
+
+static bool has_message(const u8 *bytes, u32 len)
+{
+	u32 off = sizeof(struct esp_hdr);
+
+	while (off < len) {
+		const struct esp_chunk *c = (const struct esp_chunk *)(bytes + off);
+
+		if (c->kind == ESP_K_MSG || c->kind == ESP_K_RTS)
+			return true;
+		off += le16_to_cpu(c->len);
+	}
+	return false;
+}
+
+static int wire(u32 from, u32 to, const u8 *bytes, u32 len)
+{
+	if (to == mover)
+		return HOME_DROP;
+	if (to != HOST)
+		return cut ? HOME_DROP : HOME_PASS;
+	if (mover < HOST) {
+		home_inject(mover, 0, &home.node[from]->rail[0].addr, bytes, len);
+		return HOME_DROP;
+	}
+	if (bytes[1] == ESP_T_DATA) {
+		stolen += has_message(bytes, le16_to_cpu(((const struct esp_hdr *)bytes)->hdr_len));
+		return HOME_DROP;
+	}
+	memcpy(got, bytes, len);
+	got_len = len;
+	ngot++;
+	return HOME_DROP;
+}
+
+static void open3(void)
+{
+	struct esp_params p;
+
+	esp_params_default(&p);
+	home_open(3, 1, &p);
+	home.fate = wire;
+	ngot = 0;
+	stolen = 0;
+	cut = false;
+	mover = HOST + 1;
+}
+
+static struct esp_out o;
+static struct esp_hello *h;
+
+/* A frame with the body of a hello, as the host would make it. */
+static void begin(u8 type, u64 cid, u64 stamp)
+{
+	memset(&o, 0, sizeof(o));
+	esp_out_begin(&o, type, 0);
+	h = (struct esp_hello *)(o.hdr + o.hdr_len);
+	o.hdr_len += sizeof(*h);
+	o.total_len += sizeof(*h);
+	h->cid = cpu_to_le64(cid);
+	h->stamp = cpu_to_le64(stamp);
+	h->order = ESP_ORDER_LITTLE;
+	h->word = sizeof(void *);
+	h->mtu = cpu_to_le16(1500);
+	h->version = ESP_VERSION;
+	h->addr[0] = home.peer[HOST].addr[0];
+}
+
+static void say(u32 to, const struct esp_addr *from)
+{
+	esp_out_end(&o);
+	esp_seal(&o, 0xffffffff);
+	home_inject(to, 0, from, o.hdr, o.hdr_len);
+	home_pass(100 * ESP_US, NULL);
+}
+
+static const struct esp_hello *answer(u8 type)
+{
+	assert_int_equal(ngot, 1);
+	assert_int_equal(got_len, sizeof(struct esp_hdr) + sizeof(struct esp_hello));
+	assert_int_equal(got[1], type);
+	ngot = 0;
+	return (const struct esp_hello *)(got + sizeof(struct esp_hdr));
+}
+
+/* The host asks node @to for a token, as who knows the name @name. */
+static void ask(u32 to, const u8 *name, u64 cid, u64 stamp, u8 token[16])
+{
+	begin(ESP_T_HELLO, cid, stamp);
+	esp_hello_hash(name, ESP_T_HELLO, &home.peer[HOST].addr[0], &home.peer[to].addr[0], h,
+		       h->node);
+	say(to, &home.peer[HOST].addr[0]);
+	memcpy(token, answer(ESP_T_TOKEN)->token, 16);
+}
+
+/* ... and opens a flow as the node @as. */
+static void claim(u32 to, u32 as, u64 cid, u64 stamp)
+{
+	u8 token[16];
+
+	ask(to, home.peer[to].node, cid, stamp, token);
+	begin(ESP_T_OPEN, cid, stamp);
+	memcpy(h->node, home.peer[as].node, 16);
+	memcpy(h->token, token, 16);
+	say(to, &home.peer[HOST].addr[0]);
+}
+
+static struct home_run *start(u32 at, u32 code, u32 peer, u32 opid)
+{
+	struct home_op op = { code, peer, 0, 0, 100 };
+
+	return home_start(home.node[at], opid, &op, 1);
+}
+
+static void transfer(u32 from, u32 to, u32 opid, u64 patience)
+{
+	struct home_run *r = start(to, GOAL_OP_RECV, from, opid);
+
+	start(from, GOAL_OP_SEND, to, opid);
+	if (!home_pass(patience, home_idle)) {
+		home_dump();
+		fail();
+	}
+	assert_int_equal(r->run.status, 0);
+}
+
+static u64 count(u32 node, u32 c)
+{
+	return home.node[node]->count[c];
+}
+
+/* Who does not know a node's name is not told it, and can open nothing. */
+static void no_name(void **state)
+{
+	static const u8 none[16];
+	const struct esp_hello *t;
+	u8 token[16], hash[16];
+
+	(void)state;
+	open3();
+	begin(ESP_T_HELLO, 77, 5);
+	memcpy(h->node, home.peer[HOST].node, 16);
+	say(1, &home.peer[HOST].addr[0]);
+	t = answer(ESP_T_TOKEN);
+	assert_memory_not_equal(t->node, home.peer[1].node, 16);
+	esp_hello_hash(home.peer[1].node, ESP_T_TOKEN, NULL, &home.peer[1].addr[0], t, hash);
+	assert_memory_equal(t->node, hash, 16);
+	assert_memory_equal(t->token, none, 16);
+	/* Nor with a hash that was made for another address, or is the answer's. */
+	ask(1, home.peer[0].node, 77, 5, token);
+	assert_memory_equal(token, none, 16);
+	begin(ESP_T_HELLO, 77, 5);
+	memcpy(h->node, hash, 16);
+	say(1, &home.peer[HOST].addr[0]);
+	assert_memory_equal(answer(ESP_T_TOKEN)->token, none, 16);
+	begin(ESP_T_HELLO, 77, 5);
+	esp_hello_hash(home.peer[1].node, ESP_T_HELLO, &home.peer[0].addr[0], &home.peer[1].addr[0],
+		       h, h->node);
+	say(1, &home.peer[HOST].addr[0]);
+	assert_memory_equal(answer(ESP_T_TOKEN)->token, none, 16);
+	begin(ESP_T_OPEN, 77, 5);
+	memcpy(h->node, home.peer[0].node, 16);
+	say(1, &home.peer[HOST].addr[0]);
+	assert_int_equal(count(1, ESP_C_drop_token), 1);
+	assert_null(home.node[1]->flows);
+	ask(1, home.peer[1].node, 77, 5, token);
+	assert_memory_not_equal(token, none, 16);
+	home_close();
+}
+
+/* An open flow stays where it is, whatever the stamp says, and goes on. */
+static void no_replacing(void **state)
+{
+	struct home_flow *f;
+	u64 cid;
+
+	(void)state;
+	open3();
+	transfer(0, 1, 1, 50 * ESP_MS);
+	f = home.node[1]->flows;
+	cid = f->f.cid;
+	claim(1, 0, 77, ~0ull);
+	assert_int_equal(count(1, ESP_C_drop_hello_elsewhere), 1);
+	assert_int_equal(ngot, 0);
+	assert_true(home.node[1]->flows == f && f->f.cid == cid);
+	/* It was asked whether it lives, and has answered: the next one begins from the start. */
+	home_pass(2 * ESP_S, NULL);
+	claim(1, 0, 77, ~0ull);
+	assert_int_equal(count(1, ESP_C_drop_hello_elsewhere), 2);
+	assert_int_equal(f->f.cid, cid);
+	transfer(1, 0, 2, 50 * ESP_MS);
+	transfer(0, 1, 3, 50 * ESP_MS);
+	assert_int_equal(home_counted(ESP_C_flow_renew), 0);
+	assert_int_equal(ngot, 0);
+	assert_int_equal(stolen, 0);
+	home_close();
+}
+
+/* While the other one is asked for, too. */
+static void no_overtaking(void **state)
+{
+	struct home_run *r;
+	u32 a;
+
+	(void)state;
+	open3();
+	a = memcmp(home.peer[0].node, home.peer[1].node, 16) < 0 ? 0 : 1;
+	r = start(!a, GOAL_OP_RECV, a, 1);
+	cut = true; /* its HELLO, and that of the next half millisecond */
+	start(a, GOAL_OP_SEND, !a, 1);
+	home_pass(50 * ESP_US, NULL);
+	claim(a, !a, 77, ~0ull);
+	assert_int_equal(count(a, ESP_C_drop_hello_elsewhere), 1);
+	cut = false;
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	home_close();
+}
+
+/* Whoever comes first has a flow, but no message: that goes to where the rank table says. */
+static void no_first(void **state)
+{
+	struct home_run *r;
+
+	(void)state;
+	open3();
+	claim(1, 0, 77, ~0ull);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(count(1, ESP_C_flow_accept_up), 1);
+	r = start(0, GOAL_OP_RECV, 1, 1);
+	start(1, GOAL_OP_SEND, 0, 1);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	assert_int_equal(stolen, 0);
+	claim(1, 0, 78, ~0ull);
+	assert_int_equal(count(1, ESP_C_drop_hello_elsewhere), 1);
+	home_close();
+}
+
+/* And keeps nobody out who opens from his own place: the table decides at once. */
+static void no_locking_out(void **state)
+{
+	(void)state;
+	open3();
+	claim(1, 0, 77, ~0ull);
+	answer(ESP_T_ACCEPT);
+	transfer(0, 1, 1, 50 * ESP_MS);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	transfer(1, 0, 2, 50 * ESP_MS);
+	assert_int_equal(stolen, 0);
+	home_close();
+}
+
+/* Nor does he make the peer dead by dying himself. */
+static void no_dying(void **state)
+{
+	(void)state;
+	open3();
+	claim(1, 0, 77, 5);
+	answer(ESP_T_ACCEPT);
+	home_pass(7 * ESP_S, NULL);
+	assert_int_equal(count(1, ESP_C_flow_dead), 1);
+	assert_int_equal(home.node[1]->m.failed, 0);
+	transfer(0, 1, 1, 50 * ESP_MS);
+	home_close();
+}
+
+/* A flow that was opened from the right place is not begun anew. */
+static void vouched(void **state)
+{
+	(void)state;
+	open3();
+	transfer(0, 1, 1, 50 * ESP_MS);
+	transfer(1, 0, 2, 50 * ESP_MS);
+	assert_int_equal(home_counted(ESP_C_flow_disowned), 0);
+	assert_int_equal(home_counted(ESP_C_flow_renew), 0);
+	home_close();
+}
+
+static void forget(u32 node)
+{
+	struct home_flow *f = home.node[node]->flows;
+
+	f->refs++;
+	esp_flow_kill(&f->f, home.now);
+	env_flow_put(&f->f);
+}
+
+/* Who has forgotten the flow replaces it at once from where he was, by another path of it, too. */
+static void forgotten(void **state)
+{
+	struct esp_params p;
+
+	(void)state;
+	esp_params_default(&p);
+	home_open(2, 2, &p);
+	transfer(0, 1, 1, 50 * ESP_MS);
+	home_pass(20 * ESP_MS, NULL);
+	forget(0);
+	transfer(0, 1, 2, 5 * ESP_MS);
+	assert_int_equal(count(1, ESP_C_flow_replaced), 1);
+	home_pass(20 * ESP_MS, NULL);
+	forget(0);
+	esp_rail_down(&home.node[0]->rail[0], home.now);
+	transfer(0, 1, 3, 5 * ESP_MS);
+	assert_int_equal(count(1, ESP_C_flow_replaced), 2);
+	assert_int_equal(count(1, ESP_C_drop_hello_elsewhere), 0);
+	home_close();
+}
+
+/* Who comes back at another address is believed when nothing has answered at the old one for a while. */
+static void moved(void **state)
+{
+	u32 side;
+
+	(void)state;
+	for (side = 0; side < 2; side++) {
+		open3();
+		transfer(0, 1, 1, 50 * ESP_MS);
+		home_pass(20 * ESP_MS, NULL);
+		forget(side);
+		mover = side;
+		home.node[side]->rail[0].addr = home.peer[HOST].addr[0];
+		transfer(side, !side, 2, 4 * ESP_S);
+		assert_true(count(!side, ESP_C_drop_hello_elsewhere) > 0);
+		assert_int_equal(count(!side, ESP_C_flow_dead), 0);
+		transfer(!side, side, 3, 100 * ESP_MS);
+		home_close();
+	}
+}
+
+/* What no node sends. */
+static void nonsense(void **state)
+{
+	struct esp_rejected *j;
+	struct esp_addr group;
+
+	(void)state;
+	open3();
+	group = home.peer[0].addr[0];
+	group.addr[0] |= 1;
+	begin(ESP_T_HELLO, 77, 5);
+	say(1, &group);
+	assert_int_equal(count(1, ESP_C_drop_source), 1);
+	/* DATA of an unknown flow would be answered with RESET. */
+	esp_out_begin(&o, ESP_T_DATA, 4711);
+	say(1, &group);
+	assert_int_equal(count(1, ESP_C_drop_source), 2);
+	assert_int_equal(count(1, ESP_C_resets_out), 0);
+	esp_out_begin(&o, ESP_T_DATA, 4711);
+	say(1, &home.peer[0].addr[0]);
+	assert_int_equal(count(1, ESP_C_resets_out), 1);
+	begin(ESP_T_HELLO, 77, 5);
+	say(1, &home.peer[1].addr[0]);
+	assert_int_equal(count(1, ESP_C_drop_hello_self), 1);
+
+	/* With the stamp 0 no attempt is newer than none. */
+	begin(ESP_T_OPEN, 77, 0);
+	memcpy(h->node, home.peer[0].node, 16);
+	esp_hello_token(&home.node[1]->n, home.now >> 32, &home.peer[0].addr[0],
+			&home.peer[1].addr[0], h, h->token);
+	say(1, &home.peer[0].addr[0]);
+	assert_int_equal(count(1, ESP_C_drop_hello_fields), 1);
+	assert_null(home.node[1]->flows);
+
+	/* REJECT speaks to an attempt of ours: with anything in its reserved bytes it says nothing. */
+	cut = true;
+	start(0, GOAL_OP_SEND, 1, 1);
+	home_pass(100 * ESP_US, NULL);
+	esp_out_begin(&o, ESP_T_REJECT, home.node[0]->flows->f.cid);
+	j = (struct esp_rejected *)(o.hdr + o.hdr_len);
+	memset(j, 0, sizeof(*j));
+	j->reason = ESP_REJECT_ORDER;
+	j->reserved[1] = 1;
+	o.hdr_len += sizeof(*j);
+	o.total_len += sizeof(*j);
+	say(0, &home.peer[1].addr[0]);
+	assert_int_equal(count(0, ESP_C_drop_hello_fields), 1);
+	assert_int_equal(count(0, ESP_C_hello_rejected), 0);
+	j->reserved[1] = 0;
+	say(0, &home.peer[1].addr[0]);
+	assert_int_equal(count(0, ESP_C_hello_rejected), 1);
+	home_close();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_name),        cmocka_unit_test(no_replacing),
+		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
+		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
+		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
+		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
