@@ -52,9 +52,17 @@ void coll_goal_requests_fini(void)
 	}
 }
 
+static void drop_run(struct coll_goal_request *r)
+{
+	if (r->run)
+		goal_run_free(r->run);
+	r->run = NULL;
+}
+
 /* Drop what the call holds: for good, so never between two starts of a persistent request. */
 static void drop_call(struct coll_goal_request *r)
 {
+	drop_run(r);
 	(void)coll_goal_call_drop(&r->call, 0);
 	if (r->retained) {
 		ompi_op_t *op = r->call.reducer.op;
@@ -111,9 +119,6 @@ static void complete(struct coll_goal_request *r)
 	const bool persistent = base->req_persistent;
 	int status = r->status;
 
-	if (r->run)
-		goal_run_free(r->run);
-	r->run = NULL;
 	if (coll_goal_unlikely(r->call.side[GOAL_BUF_RECV].packed) && !status)
 		status = coll_goal_side_store(&r->call.side[GOAL_BUF_RECV]);
 	if (coll_goal_likely(!status))
@@ -203,24 +208,30 @@ static void start(struct coll_goal_request *r)
 {
 	struct coll_goal_module *m = r->module;
 	struct goal_run_attr attr;
-	int load = 0, rc;
+	int load = 0, rc = -EBUSY;
 
 	if (coll_goal_unlikely(r->call.side[0].packed || r->call.side[1].packed)) {
 		load = coll_goal_side_load(&r->call.side[GOAL_BUF_SEND]);
 		if (!load)
 			load = coll_goal_side_load(&r->call.side[GOAL_BUF_RECV]);
 	}
-	coll_goal_attr(&attr, &r->binding, &r->call, &r->ident);
-	attr.done = run_done;
-	attr.done_arg = r;
-	if (coll_goal_unlikely(load))
-		attr.nbufs = 0; /* it cannot start without, but lets the others know */
-	rc = coll_goal_unlikely(!r->plan->group) ? coll_goal_plan_settle(m, r->plan) : 0;
-	if (coll_goal_likely(!rc))
-		rc = goal_start(r->plan->group, r->plan->loaded, &attr, &r->run);
+	/* A persistent request's run stays, with all that is bound. */
+	if (r->run && coll_goal_likely(!load))
+		rc = goal_restart(r->run, r->ident.start);
+	if (rc == -EBUSY) {
+		drop_run(r);
+		coll_goal_attr(&attr, &r->binding, &r->call, &r->ident);
+		attr.done = run_done;
+		attr.done_arg = r;
+		if (coll_goal_unlikely(load))
+			attr.nbufs = 0; /* it cannot start without, but lets the others know */
+		rc = coll_goal_unlikely(!r->plan->group) ? coll_goal_plan_settle(m, r->plan) : 0;
+		if (coll_goal_likely(!rc))
+			rc = goal_start(r->plan->group, r->plan->loaded, &attr, &r->run);
+	}
 	if (coll_goal_unlikely(rc)) {
 		coll_goal_linger(m);
-		r->run = NULL;
+		drop_run(r);
 		r->status = load ? load : rc;
 		r->state |= COLL_GOAL_OVER;
 	}
@@ -241,7 +252,6 @@ static void launch(struct coll_goal_request *r)
 	struct coll_goal_module *m = r->module;
 
 	r->state = 0;
-	r->run = NULL;
 	r->status = 0;
 	r->active = true;
 	coll_goal_progress_need();

@@ -15,7 +15,7 @@ struct coll_goal_request {
 	struct coll_goal_module *module;
 	struct coll_goal_plan *plan; /* a reference of ours */
 	struct coll_goal_call call;
-	struct goal_run *run; /* of the start under way */
+	struct goal_run *run; /* of the start under way; persistent: of the last one */
 	struct coll_goal_ident ident;
 	struct coll_goal_binding binding;
 	int status;    /* -errno of the run */

@@ -40,11 +40,8 @@ static u32 over(struct goal_engine *e)
 		if (!e->over)
 			e->over_last = &e->over;
 		if (r->done) {
-			void (*done)(void *arg, int status) = r->done;
-
-			r->done = NULL;
 			host_unlock(e);
-			done(r->done_arg, r->core.status);
+			r->done(r->done_arg, r->core.status);
 			host_lock(e);
 		}
 		e->ncalls--;

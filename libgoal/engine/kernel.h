@@ -176,6 +176,7 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 		void (*idle)(void));
 void kernel_run_cancel(struct goal_run *r);
 void kernel_run_free(struct goal_run *r);
+int kernel_restart(struct goal_run *r);
 int kernel_run_wait(struct goal_run *r, int timeout_ms);
 
 /* kernel_start.c */

@@ -143,6 +143,12 @@ int kernel_run_wait(struct goal_run *r, int timeout_ms)
 	return k ? kernel_wait(k, r, timeout_ms, NULL) : -ECHILD;
 }
 
+/* Its object is used again by a start, when the run was freed: that is as cheap. */
+int kernel_restart(struct goal_run *r)
+{
+	return kernel_of(r->engine) ? -EBUSY : -ECHILD;
+}
+
 void kernel_run_cancel(struct goal_run *run)
 {
 	struct kernel_engine *k = kernel_of(run->engine);

@@ -20,6 +20,11 @@ _Static_assert(sizeof(struct goal_segment) == sizeof(struct core_segment) &&
 #define FIRST_POLLS_FULL 4
 #define START_POLLS      16 /* of a start that does not wait: what is there is taken at once */
 
+static inline bool over(const struct goal_run *r)
+{
+	return __atomic_load_n(&r->over, __ATOMIC_ACQUIRE);
+}
+
 /* Memory for one run of @l with @scratch bytes; NULL: there is none. */
 struct goal_run *host_run_new(struct goal_loaded *l, u64 scratch)
 {
@@ -65,6 +70,15 @@ void host_run_put(struct goal_run *r)
 	}
 	l->bytes -= sizeof(*r) + ((core_run_bytes(&l->sched) + 7) & ~(size_t)7);
 	free(r);
+}
+
+static bool active(const struct goal_group *g, u64 key)
+{
+	const struct goal_run *r = g->engine->hash[host_hash(g->nonce, key, HOST_RUN_HASH)];
+
+	while (unlikely(r && (r->key != key || r->nonce != g->nonce)))
+		r = r->hash_next;
+	return r;
 }
 
 static void enroll(struct goal_group *g, struct goal_run *r, u64 key)
@@ -128,7 +142,6 @@ static int prepare(struct goal_group *g, struct goal_loaded *l, const struct goa
 	const struct goal_sched_hdr *hdr = l->sched.hdr;
 	struct goal_engine *e = g->engine;
 	u64 key = (u64)attr->op_id << 32 | attr->start;
-	struct goal_run **bucket = &e->hash[host_hash(g->nonce, key, HOST_RUN_HASH)];
 	struct goal_run *r;
 	u32 i, k;
 	int rc;
@@ -137,9 +150,8 @@ static int prepare(struct goal_group *g, struct goal_loaded *l, const struct goa
 	if (unlikely(hdr->npeers > g->npeers || hdr->rank != g->rank || l->engine != e ||
 		     (l->user && !attr->reduce) || (l->loose && g->nremote)))
 		return -EINVAL;
-	for (r = *bucket; unlikely(r != NULL); r = r->hash_next)
-		if (r->key == key && r->nonce == g->nonce)
-			return -EINVAL; /* a run's identity is never used twice */
+	if (unlikely(active(g, key)))
+		return -EINVAL; /* a run's identity is never used twice */
 
 	rc = g->status;
 	if (unlikely(rc))
@@ -192,6 +204,33 @@ refuse:
 	return rc;
 }
 
+/*
+ * The same for @r once more, with another start number: its bindings are checked, and stay. *@run as
+ * above; a run that has failed then is another one.
+ */
+static int prepare_again(struct goal_run *r, u32 start, struct goal_run **run)
+{
+	u64 key = (r->key & ~(u64)0xffffffff) | start;
+	struct goal_group *g = r->group;
+	int rc = g->status;
+
+	*run = NULL;
+	/* Whoever waited for its callback may be here before that has returned. */
+	if (unlikely(!over(r) || r->called))
+		return -EBUSY;
+	if (unlikely(active(g, key)))
+		return -EINVAL;
+	if (unlikely(rc)) {
+		*run = refuse(g, r->loaded, key, r->remote_tag, rc);
+		return rc;
+	}
+	core_run_reset(&r->core);
+	enroll(g, r, key);
+	g->engine->stats.runs++;
+	*run = r;
+	return 0;
+}
+
 /* Let a prepared run go, and give it what came before it. */
 static inline void launch(struct goal_run *r)
 {
@@ -200,11 +239,6 @@ static inline void launch(struct goal_run *r)
 		host_message_start(r);
 	if (unlikely(r->group->left))
 		host_run_check_peers(r);
-}
-
-static inline bool over(const struct goal_run *r)
-{
-	return __atomic_load_n(&r->over, __ATOMIC_ACQUIRE);
 }
 
 /* env_run_done(), put off while something holds @r. The lock is held, the core is done with @r. */
@@ -283,35 +317,57 @@ void host_run_fail(struct goal_run *r, int status, u32 peer)
 	core_cancel(&r->core, status, peer);
 }
 
+/* Let go @r, if any, which nobody waits for, and the lock. */
+static inline void start(struct goal_engine *e, struct goal_run *r)
+{
+	bool calls;
+	u32 polls;
+
+	if (likely(r != NULL)) {
+		launch(r);
+		polls = __atomic_load_n(&e->spins, __ATOMIC_RELAXED) ? START_POLLS : 1;
+		for (; polls && !over(r); polls--)
+			host_poll(e);
+	}
+	calls = e->ncalls && !e->dispatching;
+	host_unlock(e);
+	if (unlikely(calls))
+		host_dispatch(e);
+}
+
 int goal_start(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
 	       struct goal_run **run)
 {
 	struct goal_engine *e = g->engine;
 	struct goal_run *r;
-	u32 polls;
-	bool calls;
 	int rc;
 
 	if (host_elsewhere(e))
 		return kernel_start(g, l, attr, run);
 	host_lock(e);
 	rc = prepare(g, l, attr, &r);
-	if (unlikely(!r))
-		goto unlock;
 	/* Before its callback can be called, and give it up. */
 	if (likely(!rc))
 		*run = r;
-	else
+	else if (r)
 		r->given_up = true;
-	launch(r);
-	polls = __atomic_load_n(&e->spins, __ATOMIC_RELAXED) ? START_POLLS : 1;
-	for (; polls && !over(r); polls--)
-		host_poll(e);
-unlock:
-	calls = e->ncalls && !e->dispatching;
-	host_unlock(e);
-	if (unlikely(calls))
-		host_dispatch(e);
+	start(e, r);
+	return rc;
+}
+
+int goal_restart(struct goal_run *run, uint32_t number)
+{
+	struct goal_engine *e = run->engine;
+	struct goal_run *r;
+	int rc;
+
+	if (host_elsewhere(e))
+		return kernel_restart(run);
+	host_lock(e);
+	rc = prepare_again(run, number, &r);
+	if (unlikely(rc && r))
+		r->given_up = true;
+	start(e, r);
 	return rc;
 }
 

@@ -336,6 +336,158 @@ static void run_wait__gives_up_in_time(void **state)
 	pair_free(&p);
 }
 
+/* Rank 0's run, which is to be told. */
+struct told {
+	struct goal_run *run;
+	uint32_t times;
+	int again; /* what a restart from within the callback was told */
+};
+
+static void tell(void *arg, int status)
+{
+	struct told *t = arg;
+
+	assert_int_equal(status, 0);
+	t->times++;
+	t->again = goal_restart(t->run, 1000);
+}
+
+static void restart__as_started(void **state)
+{
+	struct told told = { 0 };
+	struct goal_run_attr attr = { .op_id = 7, .nbufs = 2, .done = tell, .done_arg = &told };
+	struct goal_loaded *l[2];
+	struct goal_run *run[2];
+	struct pair_bufs b[2];
+	uint64_t from[2], to[2], allocs;
+	struct pair p;
+	uint32_t r, n;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	for (r = 0; r < 2; r++) {
+		l[r] = pair_load(&p, r, pair_exchange(r, 8));
+		pair_bind(&b[r], &from[r], 8, &to[r], 8);
+	}
+	for (n = 0; n < 300; n++) {
+		for (r = 0; r < 2; r++) {
+			from[r] = n * 2 + r;
+			to[r] = 0;
+			attr.bufs = b[r].buf;
+			attr.done = r ? NULL : tell;
+			if (n)
+				assert_int_equal(goal_restart(run[r], n), 0);
+			else
+				assert_int_equal(goal_start(p.group[r], l[r], &attr, &run[r]), 0);
+			told.run = run[0];
+			if (!r)
+				assert_int_equal(goal_restart(run[r], n + 1), -EBUSY);
+		}
+		for (r = 0; r < 2; r++) {
+			assert_int_equal(pair_wait(&p, run[r]), 0);
+			assert_int_equal(to[r], n * 2 + !r);
+		}
+		assert_int_equal(told.times, n + 1);
+		assert_int_equal(told.again, -EBUSY);
+		if (!n)
+			allocs = pair_stats(&p, 0).allocs;
+	}
+	assert_int_equal(pair_stats(&p, 0).allocs, allocs);
+	assert_int_equal(pair_stats(&p, 0).runs, 300);
+	for (r = 0; r < 2; r++) {
+		assert_int_equal(goal_unload(l[r]), -EBUSY);
+		goal_run_free(run[r]);
+		assert_int_equal(goal_unload(l[r]), 0);
+	}
+	pair_free(&p);
+}
+
+static void restart__after_a_failure(void **state)
+{
+	struct goal_run_attr attr = { .op_id = 3, .start = 5, .nbufs = 2 };
+	struct goal_run *run, *other;
+	struct goal_loaded *l[2];
+	struct pair_bufs b[2];
+	uint64_t from = 0x1122334455667788, to = 0;
+	struct pair p;
+	uint32_t r;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	for (r = 0; r < 2; r++)
+		l[r] = pair_load(&p, r, pair_one_way(r, 8, 8));
+	pair_bind(&b[0], &from, 8, NULL, 0);
+	pair_bind(&b[1], NULL, 0, &to, 8);
+	run = pair_start(&p, 1, l[1], 3, &b[1]);
+	goal_run_cancel(run);
+	assert_int_equal(pair_wait(&p, run), -ECANCELED);
+	assert_int_equal(goal_restart(run, 1), 0);
+	assert_int_equal(goal_run_test(run), 0);
+
+	assert_int_equal(goal_restart(run, 2), -EBUSY);
+	goal_run_cancel(run);
+	assert_int_equal(pair_wait(&p, run), -ECANCELED);
+
+	/* The name is another run's. */
+	attr.bufs = b[1].buf;
+	assert_int_equal(goal_start(p.group[1], l[1], &attr, &other), 0);
+	assert_int_equal(goal_restart(run, 5), -EINVAL);
+	assert_int_equal(goal_run_test(run), -ECANCELED);
+	goal_run_cancel(other);
+	assert_int_equal(pair_end(&p, other), -ECANCELED);
+
+	/* Its message is here before. */
+	attr.start = 6;
+	attr.bufs = b[0].buf;
+	assert_int_equal(goal_start(p.group[0], l[0], &attr, &other), 0);
+	assert_int_equal(pair_end(&p, other), 0);
+	goal_engine_progress(p.engine[1]);
+	assert_int_equal(pair_stats(&p, 1).early, 1);
+	assert_int_equal(goal_restart(run, 6), 0);
+	assert_int_equal(goal_run_test(run), 1);
+	assert_int_equal(from, to);
+
+	goal_group_fail(p.group[1], -EHOSTDOWN, 0);
+	assert_int_equal(goal_restart(run, 7), -EHOSTDOWN);
+	assert_int_equal(goal_run_test(run), 1);
+	assert_int_equal(goal_engine_active(p.engine[1]), 0);
+	goal_run_free(run);
+	for (r = 0; r < 2; r++)
+		assert_int_equal(goal_unload(l[r]), 0);
+	pair_free(&p);
+}
+
+/* One member can have failed before it begins again: the others hear of it as of any start. */
+static void restart__refused_is_told(void **state)
+{
+	struct goal_loaded *l[2];
+	struct goal_run *run[2];
+	struct pair_bufs b[2];
+	uint64_t from[2] = { 1, 2 }, to[2];
+	struct pair p;
+	uint32_t r;
+
+	(void)state;
+	pair_create(&p, 2, NULL);
+	for (r = 0; r < 2; r++) {
+		l[r] = pair_load(&p, r, pair_exchange(r, 8));
+		pair_bind(&b[r], &from[r], 8, &to[r], 8);
+		run[r] = pair_start(&p, r, l[r], 1, &b[r]);
+	}
+	for (r = 0; r < 2; r++)
+		assert_int_equal(pair_wait(&p, run[r]), 0);
+	goal_group_fail(p.group[0], -EHOSTDOWN, 1);
+	assert_int_equal(goal_restart(run[0], 1), -EHOSTDOWN);
+	assert_int_equal(goal_restart(run[1], 1), 0);
+	assert_int_equal(pair_wait(&p, run[1]), -ECONNABORTED);
+	assert_int_equal(goal_run_test(run[0]), 1);
+	for (r = 0; r < 2; r++) {
+		goal_run_free(run[r]);
+		assert_int_equal(goal_unload(l[r]), 0);
+	}
+	pair_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +500,9 @@ int main(void)
 		cmocka_unit_test(run_free__keeps_scratch_within_bounds),
 		cmocka_unit_test(run_free__before_the_end),
 		cmocka_unit_test(run_wait__gives_up_in_time),
+		cmocka_unit_test(restart__as_started),
+		cmocka_unit_test(restart__after_a_failure),
+		cmocka_unit_test(restart__refused_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

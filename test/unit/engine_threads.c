@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Several threads in one engine, under ThreadSanitizer: starts, waits, cancellations, callbacks
- * and a progress thread at the same time.
+ * Several threads in one engine, under ThreadSanitizer: starts, restarts, waits, cancellations,
+ * callbacks and a progress thread at the same time.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -192,6 +192,79 @@ static void threads__callbacks_start_runs(void **state)
 	close_both();
 }
 
+/* The same run again and again, by a thread that hears of its end from another one. */
+struct repeater {
+	struct goal_group *group;
+	struct goal_loaded *loaded;
+	uint32_t rank, number, failures;
+	uint32_t told; /* atomic */
+	pthread_t thread;
+};
+
+static void tell(void *arg, int status)
+{
+	struct repeater *r = arg;
+
+	if (status)
+		r->failures++;
+	__atomic_store_n(&r->told, 1, __ATOMIC_RELEASE);
+}
+
+static void *repeat(void *arg)
+{
+	struct repeater *r = arg;
+	uint64_t from, to;
+	struct pair_bufs b;
+	struct goal_run_attr attr = {
+		.op_id = 90 + r->number, .nbufs = 2, .bufs = b.buf, .done = tell, .done_arg = r
+	};
+	struct goal_run *run = NULL;
+	uint32_t i;
+	int rc;
+
+	pair_bind(&b, &from, 8, &to, 8);
+	for (i = 0; i < ROUNDS; i++) {
+		from = 10 * i + r->rank;
+		to = 0;
+		if (!i)
+			rc = goal_start(r->group, r->loaded, &attr, &run);
+		else
+			while ((rc = goal_restart(run, i)) == -EBUSY)
+				sched_yield();
+		while (!rc && !__atomic_exchange_n(&r->told, 0, __ATOMIC_ACQUIRE))
+			sched_yield();
+		r->failures += rc || to != 10 * i + !r->rank;
+	}
+	goal_run_free(run);
+	return NULL;
+}
+
+static void threads__restart(void **state)
+{
+	const struct goal_engine_attr attr = { .flags = GOAL_ENGINE_PROGRESS };
+	struct repeater r[4];
+	uint32_t i;
+
+	(void)state;
+	pair_create(&pair, 2, &attr);
+	for (i = 0; i < 4; i++) {
+		memset(&r[i], 0, sizeof(r[i]));
+		r[i].rank = i % 2;
+		r[i].number = i / 2;
+		r[i].group = pair.group[i % 2];
+		r[i].loaded = pair_load(&pair, i % 2, pair_exchange(i % 2, 8));
+	}
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&r[i].thread, NULL, repeat, &r[i]), 0);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(pthread_join(r[i].thread, NULL), 0);
+		assert_int_equal(r[i].failures, 0);
+		while (goal_unload(r[i].loaded))
+			sched_yield();
+	}
+	close_both();
+}
+
 /* Runs that nobody answers are cancelled while others make progress. */
 static void *cancel(void *arg)
 {
@@ -290,6 +363,7 @@ int main(void)
 		cmocka_unit_test(threads__all_ways_to_run),
 		cmocka_unit_test(threads__with_a_progress_thread),
 		cmocka_unit_test(threads__callbacks_start_runs),
+		cmocka_unit_test(threads__restart),
 		cmocka_unit_test(threads__cancel),
 		cmocka_unit_test(threads__reduction_without_the_lock),
 	};

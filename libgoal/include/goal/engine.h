@@ -218,7 +218,7 @@ GOAL_API bool goal_group_computes(const struct goal_group *group, uint32_t dtype
  */
 GOAL_API int goal_load(struct goal_engine *engine, const struct goal_schedule *schedule,
 		       struct goal_loaded **loaded, struct goal_error *error);
-/* -EBUSY: runs of it are active. */
+/* -EBUSY: runs of it are active, or have not been freed. */
 GOAL_API int goal_unload(struct goal_loaded *loaded);
 /* Bytes of memory that @loaded holds, schedule and run memory together, scratch left out. */
 GOAL_API size_t goal_loaded_bytes(const struct goal_loaded *loaded);
@@ -263,6 +263,13 @@ struct goal_run_attr {
  */
 GOAL_API int goal_start(struct goal_group *group, struct goal_loaded *loaded,
 			const struct goal_run_attr *attr, struct goal_run **run);
+/*
+ * Start @run, which is over, again: with all that it was started with, segments and group included,
+ * but for the start number. For who runs the same again and again: it is the cheapest start.
+ * As goal_start(), and -EBUSY: it is not over, or its done callback has not returned. On error @run
+ * stays as it was, for goal_run_free().
+ */
+GOAL_API int goal_restart(struct goal_run *run, uint32_t start);
 /*
  * goal_start(), wait, goal_run_free() in one: the fast way. @idle (may be NULL) is called now
  * and then while waiting. The outcome of the run.
