@@ -85,10 +85,8 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 	if (f->vouched && !sf->vouched)
 		sf->stamp = 0;
 	sf->vouched = f->vouched;
-	/* When a table has decided who the peer is, the stamps of whoever it was before are void. */
-	if (f->vouched == sf->vouched && f->stamp_peer < sf->stamp)
+	if (f->stamp_peer < sf->stamp)
 		sim_fail(s, "an OPEN of an attempt that was over was believed");
-	sf->vouched = f->vouched;
 	sf->stamp = f->stamp_peer;
 	for (i = 0; i < ESP_PATHS; i++)
 		if (f->path[i].state != ESP_PATH_NONE)

@@ -61,7 +61,6 @@ struct sim_flow {
 	u32 refs;
 	u32 events; /* queued, stale ones included */
 	u64 stamp;  /* the highest stamp_peer so far */
-	bool vouched; /* esp_flow.vouched then */
 	bool in_table, touched;
 	bool vouched; /* as it was when it was looked at */
 };
