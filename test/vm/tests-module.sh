@@ -22,7 +22,7 @@ unload() {
 	local g i
 	for ((g = 0; g < guests; g++)); do
 		on "guest$g" sh -ec "
-			for i in 1 2 3 4 5; do
+			for i in 1 2; do
 				rmmod $ko
 				test ! -e /dev/espgoal
 				test ! -e /proc/sys/net/espgoal
