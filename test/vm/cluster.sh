@@ -16,7 +16,7 @@ icount=''
 # The guests' files: this machine's, or those below a folder with another Debian in it; and where the
 # source tree is in there.
 world='' guest_root=$root
-boot_limit=180
+boot_limit=300
 
 # can_cluster: 0, or 1 with the reason printed.
 can_cluster() {
