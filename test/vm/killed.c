@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 	uint32_t times, i, k, victim;
 	char folder[512];
 	pid_t pid[RANKS];
-	double slowest = 0;
+	double slowest = 0, first = now();
 	int status;
 
 	if (argc != 2)
@@ -140,6 +140,10 @@ int main(int argc, char **argv)
 		snprintf(folder, sizeof(folder), "rm -rf /dev/shm/killed.%d.%u", getpid(), i);
 		if (system(folder))
 			die("cannot remove the folder");
+		if (i % 20 == 19) {
+			printf("%u rounds after %.0f s\n", i + 1, now() - first);
+			fflush(stdout);
+		}
 	}
 	printf("%s: %u times, the slowest end took %.3f s\n", complaints ? "FAIL" : "PASS", times,
 	       slowest);
