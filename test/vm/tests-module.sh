@@ -240,7 +240,7 @@ tests_nodes() {
 	try gone gone
 	try namespace namespace
 	try cycles long 200 cycles
-	try killed long 600 program node0 killed 200
+	try killed long 300 program node0 killed 60
 	try random program node0 random 20
 	try unload-after unload
 }
@@ -299,7 +299,7 @@ tests_nodes_debug() {
 	try gone gone
 	try namespace namespace
 	try cycles long 200 program node0 cycle 60 40
-	try killed long 600 program node0 killed 40
+	try killed long 300 program node0 killed 12
 	try random program node0 random 60
 	try faults long 200 program node0 faults
 	try unload-after unload
