@@ -77,8 +77,8 @@ collect() { collectives "$@"; }
 collect_local() { program node0 collectives "$@" "$(folder)" 4 0 4; }
 
 # netem PROOF SETTING...: collectives while each node's adapter does that to what it sends, and the proof
-# that it did, on every node: drops that the qdisc counts, duplicates that the module
-# discards, a round trip that has become long.
+# that it did, on every node: drops that the qdisc counts, frames that it has put before others
+# (it calls them requeued), duplicates that the module discards, a round trip that has become long.
 netem() {
 	local proof=$1 i status out=$work/netem.out
 	shift
@@ -100,6 +100,7 @@ netem() {
 proofs() {
 	case $1 in
 	dropped) grep -c 'dropped [1-9]' "$3" ;;
+	reordered) grep -c '(.* requeues [1-9][0-9]*)' "$3" ;;
 	duplicates) grep -c '^  node drop_pn_duplicate [1-9]' "$2" ;;
 	delayed) awk '/^  flow / && $(NF - 1) >= 4000 { late = 1 } /^(PASS|FAIL|ENDED)$/ { n += late; late = 0 }
 		END { print n + 0 }' "$2" ;;
@@ -190,6 +191,7 @@ namespace() {
 # memory_of GUEST: unreclaimable slab, per-CPU and vmalloc memory, in KiB, when endpoints that were closed
 # need not linger any more.
 memory_of() {
+	# shellcheck disable=SC2016
 	on "$1" sh -c 'sleep 12; echo 3 >/proc/sys/vm/drop_caches; sleep 1
 		awk "/^SUnreclaim|^Percpu|^VmallocUsed/ { n += \$2 } END { print n }" /proc/meminfo'
 }
@@ -252,7 +254,7 @@ tests_pair() {
 	try collectives/churn collect 1 -t 6 -c -s 3
 	try netem-loss netem dropped loss 5%
 	try netem-duplicate netem duplicates duplicate 10%
-	try netem-reorder netem delayed delay 5ms reorder 50%
+	try netem-reorder netem reordered delay 5ms reorder 50%
 	try netem-delay netem delayed delay 10ms 4ms
 	try netem-all netem dropped delay 1ms 1ms loss 3% duplicate 3%
 	try cable interrupted cable_pulled
