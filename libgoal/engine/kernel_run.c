@@ -47,8 +47,10 @@ static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	if (l->engine != g->engine)
 		return -EINVAL;
 	r = run_get(k);
-	if (!r)
+	if (!r) {
+		kernel_group_lost(g);
 		return -ENOMEM;
+	}
 	r->run.engine = g->engine;
 	r->run.group = g;
 	r->run.loaded = l;
@@ -81,8 +83,10 @@ static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	r->run.given_up = true;
 	r->run.done = NULL;
 	r->failed = true;
-	if (kernel_go(r, 0))
+	if (kernel_go(r, 0)) {
 		kernel_over(k, r, rc, GOAL_OP_NONE);
+		kernel_group_lost(g);
+	}
 	return rc;
 }
 
@@ -153,6 +157,7 @@ void kernel_run_cancel(struct goal_run *run)
 {
 	struct kernel_engine *k = kernel_of(run->engine);
 	struct kernel_run *r = kernel_run(run);
+	struct kernel_starting *s;
 	struct espgoal_id id;
 
 	if (!k)
@@ -160,6 +165,9 @@ void kernel_run_cancel(struct goal_run *run)
 	host_lock(&k->e);
 	if (r->object) {
 		id = (struct espgoal_id){ .id = r->object->id };
+		/* While it is being started, the device would not know what is meant. */
+		for (s = k->starting; s; s = s->next)
+			s->cancel |= s->run == r;
 		(void)kernel_device_request(k->fd, ESPGOAL_CANCEL, &id);
 		kernel_reap(k);
 	} else if (!run->over && !r->failed) {
