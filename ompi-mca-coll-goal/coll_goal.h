@@ -467,6 +467,8 @@ int coll_goal_error(struct coll_goal_module *m, int status); /* -errno to an MPI
  * others'.
  */
 void coll_goal_spoil(struct coll_goal_module *m, int code);
+/* The same, and those who wait for this member on the kernel engine get an error instead of waiting. */
+void coll_goal_abandon(struct coll_goal_module *m, int code);
 /* The communicator is broken for good: every run ends with MPI error @code. */
 void coll_goal_break(struct coll_goal_module *m, int code, int64_t peer);
 void coll_goal_ft_check(void);

@@ -19,6 +19,13 @@ void coll_goal_spoil(struct coll_goal_module *m, int code)
 	m->ready = false;
 }
 
+void coll_goal_abandon(struct coll_goal_module *m, int code)
+{
+	coll_goal_spoil(m, code);
+	if (m->kernel)
+		goal_group_fail(m->kernel, -ECONNABORTED, m->shape.rank);
+}
+
 int coll_goal_error(struct coll_goal_module *m, int status)
 {
 	if (coll_goal_likely(!status))

@@ -8,7 +8,7 @@
 /* Somebody is in it: it is entered again from callbacks, and from other threads. */
 static volatile int32_t busy;
 
-/* A run was refused, and the engine is busy with letting others know. */
+/* A run was refused, and its engine is busy with letting others know. */
 static struct coll_goal_module *lingering;
 
 void coll_goal_linger(struct coll_goal_module *m)
@@ -28,7 +28,7 @@ void coll_goal_linger(struct coll_goal_module *m)
 		coll_goal_work(1);
 }
 
-/* The engine has nothing to do any more. */
+/* The engines have nothing to do any more. */
 static void part(void)
 {
 	struct coll_goal_module *list, *next;
@@ -64,13 +64,14 @@ int coll_goal_progress(void)
 	rc = goal_engine_progress(c->engine);
 	if (rc > 0)
 		events += rc;
-	if (coll_goal_unlikely(lingering != NULL) && !goal_engine_active(c->engine))
-		part();
 	if (c->kernel) {
 		rc = goal_engine_progress(c->kernel);
 		if (rc > 0)
 			events += rc;
 	}
+	if (coll_goal_unlikely(lingering != NULL) && !goal_engine_active(c->engine) &&
+	    !(c->kernel && goal_engine_active(c->kernel)))
+		part();
 	if (c->graves)
 		coll_goal_reap();
 	if (coll_goal_unlikely(coll_goal_ft()))

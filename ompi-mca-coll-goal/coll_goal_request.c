@@ -226,7 +226,9 @@ static void start(struct coll_goal_request *r)
 		if (coll_goal_unlikely(load))
 			attr.nbufs = 0; /* it cannot start without, but lets the others know */
 		rc = coll_goal_unlikely(!r->plan->group) ? coll_goal_plan_settle(m, r->plan) : 0;
-		if (coll_goal_likely(!rc))
+		if (coll_goal_unlikely(rc))
+			coll_goal_abandon(m, coll_goal_error(m, rc));
+		else
 			rc = goal_start(r->plan->group, r->plan->loaded, &attr, &r->run);
 	}
 	if (coll_goal_unlikely(rc)) {
@@ -368,7 +370,7 @@ static int request_new(struct coll_goal_module *m, struct coll_goal_call *c, boo
 		coll_goal_plan_ref(plan);
 	coll_goal_calls_unlock(m);
 	if (coll_goal_unlikely(rc)) {
-		coll_goal_spoil(m, rc);
+		coll_goal_abandon(m, rc);
 		return coll_goal_call_drop(c, rc);
 	}
 	r = request_get();

@@ -112,8 +112,11 @@ static int exec_held(struct coll_goal_module *m, struct coll_goal_call *c,
 {
 	int rc = m->ready ? OMPI_SUCCESS : coll_goal_vote_wait(m);
 
-	if (!rc && coll_goal_unlikely(!plan->group))
+	if (!rc && coll_goal_unlikely(!plan->group)) {
 		rc = coll_goal_error(m, coll_goal_plan_settle(m, plan));
+		if (rc)
+			coll_goal_abandon(m, rc);
+	}
 	if (rc)
 		rc = coll_goal_call_drop(c, rc);
 	else
@@ -140,7 +143,7 @@ int coll_goal_blocking(struct coll_goal_module *m, struct coll_goal_call *c)
 		coll_goal_plan_ref(plan);
 	coll_goal_calls_unlock(m);
 	if (coll_goal_unlikely(rc)) {
-		coll_goal_spoil(m, rc);
+		coll_goal_abandon(m, rc);
 		return coll_goal_call_drop(c, rc);
 	}
 	return coll_goal_likely(!held) ? exec(m, c, plan, &ident) : exec_held(m, c, plan, &ident);

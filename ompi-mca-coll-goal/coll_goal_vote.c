@@ -410,7 +410,7 @@ static void conclude(struct coll_goal_vote *v, int error)
 		coll_goal_say_once("no-vote", comm->c_name,
 				   error ? ompi_comm_rank(comm) : result->culprit,
 				   strerror(-status));
-		coll_goal_spoil(m, coll_goal_error(m, status));
+		coll_goal_abandon(m, coll_goal_error(m, status));
 	} else {
 		opal_output_verbose(1, mca_coll_goal_component.output,
 				    "coll:goal: %s runs on the %s, group %016llx", comm->c_name,

@@ -676,6 +676,8 @@ void esp_unpacked(struct esp_rx *rx, struct esp_run *r, u32 op, s32 status, u64 
 void esp_run_cancelled(struct esp_run *r, u64 now);
 /* The run is over with an error (from env_run_done()): the group hears of it, once. */
 void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now);
+/* All its runs, now and later, have failed with @status, by @rank's fault: the group hears of it, once. */
+void esp_member_fail(struct esp_member *m, s32 status, u32 rank, u64 now);
 /* 0, or the status with which this run, not started yet, has failed already, and the rank. */
 s32 esp_run_doomed(struct esp_member *m, u32 opid, u32 start, u32 *rank);
 

@@ -405,6 +405,12 @@ void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now)
 	tell_all(m->ep->node, now);
 }
 
+void esp_member_fail(struct esp_member *m, s32 status, u32 rank, u64 now)
+{
+	note_group(m, status, rank == GOAL_OP_NONE ? m->rank : rank);
+	tell_all(m->ep->node, now);
+}
+
 s32 esp_run_doomed(struct esp_member *m, u32 opid, u32 start, u32 *rank)
 {
 	struct esp_node *n = m->ep->node;

@@ -310,6 +310,9 @@ int kmember_fail(struct kep *e, const struct espgoal_fail *f)
 		return -EINVAL;
 	}
 	fail(m, f->status, f->rank);
+	kgate_enter(e->node);
+	esp_member_fail(&m->m, f->status, f->rank, know());
+	kgate_leave(e->node);
 	kmember_put(m);
 	return 0;
 }

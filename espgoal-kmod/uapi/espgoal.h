@@ -341,7 +341,8 @@ struct espgoal_id {
 	__u32 reserved;
 };
 
-/* (12) Every run of a group, now and later, ends with @status, which names @rank. */
+/* (12) Every run of a group, now and later, ends with @status, which names @rank; its other members
+ * hear of it, and their runs end with an error, too. */
 struct espgoal_fail {
 	__u32 group;
 	__s32 status; /* -ECONNRESET, -ECONNABORTED, -EHOSTUNREACH or -ECANCELED */

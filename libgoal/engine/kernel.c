@@ -7,8 +7,8 @@
 #include "kernel.h"
 
 #define ADDRESS_MAGIC 0x4b53504cu
-#define RUNS          1024u
-#define AREA          (1u << 20)
+#define RUNS          4096u
+#define AREA          (2u << 20)
 
 /* What kernel engines show to host_elsewhere(); their marks are 0. */
 static u32 elsewhere = 1;

@@ -17,6 +17,7 @@
 #include "host.h"
 
 #define KERNEL_FREE_RUNS 64 /* idle struct kernel_run, at most */
+#define KERNEL_AHEAD     16 /* blocking runs of a schedule that their receivers have not accepted */
 
 /* The plain bytes in a struct goal_address. */
 struct kernel_address {
@@ -45,14 +46,16 @@ struct kernel_engine {
 	size_t map_bytes;
 	struct espgoal_info info;
 	struct kernel_address address;
-	u32 seen;           /* head->over, when runs were last looked at */
-	u32 asked;          /* the same, when an object was last refused */
-	u32 spin;           /* polls of a wait that have lately been worth while */
-	u32 nqueued;        /* runs without an object */
-	u32 nstarting;      /* ESPGOAL_START under way */
-	struct list active; /* struct kernel_run.link: runs with an object */
-	struct list queued; /* and without */
-	struct list loaded; /* struct kernel_loaded.link, the last used one last */
+	u32 seen;                         /* head->over, when runs were last looked at */
+	u32 asked;                        /* the same, when an object was last refused, ... */
+	u64 asked_at;                     /* ... by host_now() */
+	u32 spin;                         /* polls of a wait that have lately been worth while */
+	u32 nqueued;                      /* runs without an object */
+	u32 nstarting;                    /* ESPGOAL_START under way, ... */
+	struct kernel_starting *starting; /* ... each */
+	struct list active;               /* struct kernel_run.link: runs with an object */
+	struct list queued;               /* and without */
+	struct list loaded;               /* struct kernel_loaded.link, the last used one last */
 	struct kernel_run *free;
 	u32 nfree;
 };
@@ -75,6 +78,7 @@ struct kernel_object {
 	struct kernel_object *next;
 	u32 id;
 	u32 starts;
+	bool blocking;          /* its last run was a goal_exec() */
 	u64 off[GOAL_MAX_BUFS]; /* of its results in the mapping */
 };
 
@@ -92,13 +96,22 @@ struct kernel_loaded {
 	struct kernel_object *idle, **idle_last; /* oldest first */
 };
 
+/* A thread that starts a run, without the lock. */
+struct kernel_starting {
+	struct kernel_starting *next;
+	const struct kernel_run *run; /* may be over, and another one's, by now: see starts */
+	bool cancel;                  /* it is to be cancelled when the device knows it */
+};
+
 struct kernel_run {
 	struct goal_run run;
 	struct list link; /* engine's active or queued */
 	struct kernel_run *next;
 	struct kernel_object *object; /* NULL: queued */
+	u64 queued_at;                /* by host_now() */
 	u32 starts;                   /* word.over, when it is over */
 	u32 op_id, start;
+	bool blocking;
 	bool failed; /* it only lets the others know that it fails, */
 	int refusal; /* and why, if its owner still waits for it */
 };
@@ -145,6 +158,8 @@ int kernel_group_create(struct goal_engine *e, const struct goal_group_attr *att
 			struct goal_group **group, struct goal_error *error);
 int kernel_group_free(struct goal_group *g);
 void kernel_group_fail(struct goal_group *g, int status, u32 peer);
+/* This member cannot even say that a run fails: the group does, for all. The lock is held. */
+void kernel_group_lost(struct goal_group *g);
 bool kernel_group_local(const struct goal_group *g, u32 peer);
 bool kernel_group_computes(const struct goal_group *g, u32 dtype, u32 rop);
 
@@ -164,8 +179,14 @@ static inline bool kernel_exhausted(int rc)
 }
 
 /* kernel_object.c. The lock is held. */
+/* Give an idle object back to the device that is not of @but; false: there is none. */
+bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded *but);
 /* An object that can be started, out of the idle ones; or NULL and *@rc says why there is none. */
 struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_loaded *l, int *rc);
+/* How many blocking runs of @l are over, and their messages wait for their receivers. */
+u32 kernel_object_ahead(const struct kernel_engine *k, const struct kernel_loaded *l);
+/* Messages of runs that are over still wait for their receivers, which keeps memory. */
+bool kernel_object_sending(const struct kernel_engine *k);
 void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o);
 void kernel_objects_free(struct kernel_loaded *l); /* those of an unloaded schedule */
 
@@ -202,6 +223,12 @@ void kernel_over(struct kernel_engine *k, struct kernel_run *r, s32 status, u32 
 void kernel_run_put(struct kernel_run *r);
 /* Make progress until @r is over: 0, its error, or -ETIMEDOUT. */
 int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void));
+/*
+ * Until not too many blocking runs of @l wait for their receivers. All ranks make blocking calls in
+ * the same order, so those come; but one that runs far ahead would only bury them.
+ */
+void kernel_wait_ahead(struct kernel_engine *k, const struct goal_group *g,
+		       const struct kernel_loaded *l, void (*idle)(void));
 #define KERNEL_SLEEP_FIRST 100 /* microseconds, then doubled */
 
 /* kernel_device.c: the system calls. 0 (or a descriptor) or -errno. */

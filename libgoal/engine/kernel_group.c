@@ -202,6 +202,22 @@ void kernel_group_fail(struct goal_group *g, int status, u32 peer)
 	kernel_dispatch(k);
 }
 
+void kernel_group_lost(struct goal_group *g)
+{
+	struct kernel_engine *k = kernel_engine(g->engine);
+	struct espgoal_fail f = {
+		.group = kernel_group(g)->id,
+		.status = -ECONNABORTED,
+		.rank = g->rank,
+	};
+
+	if (g->status)
+		return;
+	g->status = f.status;
+	g->status_peer = f.rank;
+	(void)kernel_device_request(k->fd, ESPGOAL_FAIL, &f);
+}
+
 bool kernel_group_local(const struct goal_group *g, u32 peer)
 {
 	return kernel_group(g)->local[peer / 8] >> peer % 8 & 1;

@@ -65,7 +65,9 @@ int kernel_load(struct goal_engine *e, const struct goal_schedule *schedule,
 	a.data = (uintptr_t)data;
 	a.bytes = bytes;
 	memcpy(a.buf, kl->flags, sizeof(a.buf));
-	rc = kernel_device_request(k->fd, ESPGOAL_LOAD, &a);
+	do {
+		rc = kernel_device_request(k->fd, ESPGOAL_LOAD, &a);
+	} while (kernel_exhausted(rc) && kernel_object_give_back(k, NULL));
 	if (rc) {
 		refused(&a, rc, error);
 		goto free_loaded;

@@ -8,6 +8,8 @@
 
 #include "kernel.h"
 
+#define ASK_AGAIN 10000000 /* ns */
+
 /* Messages of its last run may still wait for their receivers. */
 static bool startable(const struct kernel_engine *k, const struct kernel_object *o)
 {
@@ -29,8 +31,7 @@ static struct kernel_object *take_idle(struct kernel_engine *k, struct kernel_lo
 	return NULL;
 }
 
-/* Give one back to the device that is not of @but; false: there is none. */
-static bool give_back(struct kernel_engine *k, const struct kernel_loaded *but)
+bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded *but)
 {
 	struct list *pos;
 
@@ -65,7 +66,7 @@ static struct kernel_object *make(struct kernel_engine *k, struct kernel_loaded 
 		return NULL;
 	do {
 		*rc = kernel_device_request(k->fd, ESPGOAL_RUN, &run);
-	} while (kernel_exhausted(*rc) && give_back(k, l));
+	} while (kernel_exhausted(*rc) && kernel_object_give_back(k, l));
 	if (*rc) {
 		free(o);
 		return NULL;
@@ -85,13 +86,40 @@ struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_l
 	if (likely(o != NULL))
 		return o;
 	*rc = -ENOSPC;
-	/* It has been refused since the last run was over, and nothing else gives memory back. */
-	if (k->nqueued && k->asked == k->seen)
+	/* It was refused since the last run here was over; other processes give memory back, too. */
+	if (k->nqueued && k->asked == k->seen && host_now() < k->asked_at + ASK_AGAIN)
 		return NULL;
 	o = make(k, l, rc);
-	if (!o)
+	if (!o) {
 		k->asked = k->seen;
+		k->asked_at = host_now();
+	}
 	return o;
+}
+
+u32 kernel_object_ahead(const struct kernel_engine *k, const struct kernel_loaded *l)
+{
+	const struct kernel_object *o;
+	u32 n = 0;
+
+	for (o = l->idle; o; o = o->next)
+		n += o->blocking && !startable(k, o);
+	return n;
+}
+
+bool kernel_object_sending(const struct kernel_engine *k)
+{
+	struct list *pos;
+
+	list_for(pos, &k->loaded)
+	{
+		const struct kernel_object *o = list_entry(pos, struct kernel_loaded, link)->idle;
+
+		for (; o; o = o->next)
+			if (!startable(k, o))
+				return true;
+	}
+	return false;
 }
 
 void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o)

@@ -38,7 +38,7 @@ static int bind(struct kernel_run *r, const struct kernel_loaded *l,
 
 /* Start a run. If that cannot be, the others hear of it. The lock is held. */
 static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
-		 u64 wait_ns, struct goal_run **run)
+		 bool blocking, u64 wait_ns, struct goal_run **run)
 {
 	struct kernel_engine *k = kernel_engine(g->engine);
 	struct kernel_run *r;
@@ -47,8 +47,10 @@ static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	if (l->engine != g->engine)
 		return -EINVAL;
 	r = run_get(k);
-	if (!r)
+	if (!r) {
+		kernel_group_lost(g);
 		return -ENOMEM;
+	}
 	r->run.engine = g->engine;
 	r->run.group = g;
 	r->run.loaded = l;
@@ -59,6 +61,7 @@ static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	r->object = NULL;
 	r->op_id = attr->op_id;
 	r->start = attr->start;
+	r->blocking = blocking;
 	r->failed = false;
 	r->refusal = 0;
 	l->nactive++;
@@ -81,8 +84,10 @@ static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	r->run.given_up = true;
 	r->run.done = NULL;
 	r->failed = true;
-	if (kernel_go(r, 0))
+	if (kernel_go(r, 0)) {
 		kernel_over(k, r, rc, GOAL_OP_NONE);
+		kernel_group_lost(g);
+	}
 	return rc;
 }
 
@@ -95,7 +100,7 @@ int kernel_start(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	if (!k)
 		return -ECHILD;
 	host_lock(&k->e);
-	rc = begin(g, l, attr, 0, run);
+	rc = begin(g, l, attr, false, 0, run);
 	host_unlock(&k->e);
 	/* Among the ranks of a node it may be over by now. */
 	kernel_progress(&k->e);
@@ -122,8 +127,10 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 	if (!k)
 		return -ECHILD;
 	a.done = NULL;
+	if (unlikely(kernel_loaded(l)->nobjects > KERNEL_AHEAD))
+		kernel_wait_ahead(k, g, kernel_loaded(l), idle);
 	host_lock(&k->e);
-	rc = begin(g, l, &a, patience(k, idle), &r);
+	rc = begin(g, l, &a, true, patience(k, idle), &r);
 	host_unlock(&k->e);
 	if (unlikely(rc)) {
 		kernel_progress(&k->e);
@@ -153,6 +160,7 @@ void kernel_run_cancel(struct goal_run *run)
 {
 	struct kernel_engine *k = kernel_of(run->engine);
 	struct kernel_run *r = kernel_run(run);
+	struct kernel_starting *s;
 	struct espgoal_id id;
 
 	if (!k)
@@ -160,6 +168,9 @@ void kernel_run_cancel(struct goal_run *run)
 	host_lock(&k->e);
 	if (r->object) {
 		id = (struct espgoal_id){ .id = r->object->id };
+		/* While it is being started, the device would not know what is meant. */
+		for (s = k->starting; s; s = s->next)
+			s->cancel |= s->run == r;
 		(void)kernel_device_request(k->fd, ESPGOAL_CANCEL, &id);
 		kernel_reap(k);
 	} else if (!run->over && !r->failed) {

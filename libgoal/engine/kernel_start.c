@@ -7,7 +7,8 @@
 
 #include "kernel.h"
 
-#define SEGS_HERE 16 /* segments that need no memory of their own */
+#define SEGS_HERE 16            /* segments that need no memory of their own */
+#define PATIENCE  5000000000ull /* ns that a run waits for memory that other processes have */
 
 /* The first @need bytes of @b, as segments; how many. */
 static u32 segments_of(const struct core_binding *b, u64 need, struct espgoal_seg *seg)
@@ -96,8 +97,37 @@ static int request(const struct kernel_engine *k, const struct kernel_run *r,
 static void enqueue(struct kernel_engine *k, struct kernel_run *r)
 {
 	r->object = NULL;
+	r->queued_at = host_now();
 	list_append(&k->queued, &r->link);
 	__atomic_store_n(&k->nqueued, k->nqueued + 1, __ATOMIC_RELAXED);
+}
+
+/* A cancel came while @o was being started for the @starts time: is that run still active? */
+static void cancel_late(struct kernel_engine *k, const struct kernel_object *o, u32 starts)
+{
+	struct list *pos;
+
+	list_for(pos, &k->active)
+	{
+		const struct kernel_run *r = list_entry(pos, struct kernel_run, link);
+		struct espgoal_id id;
+
+		if (r->object != o || r->starts != starts)
+			continue;
+		id = (struct espgoal_id){ .id = o->id };
+		(void)kernel_device_request(k->fd, ESPGOAL_CANCEL, &id);
+		return;
+	}
+}
+
+static void started(struct kernel_engine *k, struct kernel_starting *s)
+{
+	struct kernel_starting **at = &k->starting;
+
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	k->nstarting--;
 }
 
 static int start_on(struct kernel_engine *k, struct kernel_run *r, struct kernel_object *o,
@@ -114,17 +144,23 @@ static int start_on(struct kernel_engine *k, struct kernel_run *r, struct kernel
 				   : 0,
 		.timeout = r->failed ? 0 : wait_ns,
 	};
+	struct kernel_starting me = { .next = k->starting, .run = r };
+	u32 starts = ++o->starts;
 	int rc;
 
 	/* It may be over, and dealt with by another thread, before we are back. */
 	r->object = o;
-	r->starts = ++o->starts;
+	r->starts = starts;
+	o->blocking = r->blocking;
 	list_append(&k->active, &r->link);
+	k->starting = &me;
 	k->nstarting++;
 	host_unlock(&k->e);
 	rc = request(k, r, &s);
 	host_lock(&k->e);
-	k->nstarting--;
+	started(k, &me);
+	if (unlikely(me.cancel) && !rc)
+		cancel_late(k, o, starts);
 	if (likely(!rc))
 		return 0;
 	list_remove(&r->link);
@@ -155,8 +191,7 @@ int kernel_go(struct kernel_run *r, u64 wait_ns)
 		}
 		return start_on(k, r, o, wait_ns);
 	}
-	/* Would anything ever give an object back? */
-	if (!kernel_exhausted(rc) || (!l->nobjects && list_empty(&k->active)))
+	if (!kernel_exhausted(rc))
 		return rc;
 	enqueue(k, r);
 	return 0;
@@ -167,11 +202,21 @@ static void fail(struct kernel_engine *k, struct kernel_run *r, int rc)
 {
 	if (r->failed) {
 		kernel_over(k, r, r->refusal ? r->refusal : rc, GOAL_OP_NONE);
+		kernel_group_lost(r->run.group);
 		return;
 	}
 	r->failed = true;
 	r->refusal = rc;
 	enqueue(k, r);
+}
+
+/* Nothing of this process will give memory back: it is up to others, but not for ever. */
+static bool hopeless(const struct kernel_engine *k, const struct kernel_run *r, int rc)
+{
+	if (!kernel_exhausted(rc))
+		return true;
+	return host_now() > r->queued_at + PATIENCE && list_empty(&k->active) && !k->nstarting &&
+	       !kernel_object_sending(k);
 }
 
 u32 kernel_queue(struct kernel_engine *k)
@@ -186,13 +231,18 @@ u32 kernel_queue(struct kernel_engine *k)
 		int rc;
 
 		o = kernel_object_get(k, kernel_loaded(r->run.loaded), &rc);
-		if (!o)
+		if (!o && !hopeless(k, r, rc))
 			continue;
 		list_remove(&r->link);
 		__atomic_store_n(&k->nqueued, k->nqueued - 1, __ATOMIC_RELAXED);
-		rc = start_on(k, r, o, 0);
-		if (rc)
+		if (o) {
+			rc = start_on(k, r, o, 0);
+			if (rc)
+				fail(k, r, rc);
+		} else {
+			r->failed = true;
 			fail(k, r, rc);
+		}
 		n++;
 		/* The lock was given up: the list may be another one. */
 		next = k->queued.next;

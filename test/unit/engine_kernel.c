@@ -518,6 +518,48 @@ static void objects__that_still_send_are_left_alone(void **state)
 	nothing_left();
 }
 
+/* Who only sends, in blocking calls, does not run further ahead of its receiver than so. */
+static void exec__does_not_run_far_ahead(void **state)
+{
+	struct goal_run_attr attr = { .nbufs = 1 };
+	uint64_t data = 1;
+	struct pair_bufs b;
+	struct goal_loaded *l;
+	struct goal_graph *g;
+	struct pair p;
+
+	(void)state;
+	fake_reset();
+	fake.keeps = true;
+	pair_create(&p, 2, &kernel);
+	g = pair_graph(0, 2);
+	assert_true(goal_send(g, 1, 0, GOAL_BUF_SEND, 0, 8) >= 0);
+	l = pair_load(&p, 0, g);
+	pair_bind(&b, &data, 8, NULL, 0);
+	attr.bufs = b.buf;
+	for (uint32_t n = 0; n < 17; n++) {
+		attr.op_id = n;
+		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
+	}
+	assert_int_equal(fake.calls[WAIT], 0);
+	fake.sleeping = fake_release;
+	for (uint32_t n = 17; n < 50; n++) {
+		attr.op_id = n;
+		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
+	}
+	assert_true(fake.calls[WAIT] > 0);
+	assert_true(fake.calls[RUN] <= 18);
+	/* Others do not wait for that. */
+	fake.sleeping = NULL;
+	for (uint32_t n = 0; n < 25; n++)
+		goal_run_free(pair_start(&p, 0, l, 100 + n, &b));
+	assert_true(fake.calls[RUN] >= 25);
+	fake_release();
+	assert_int_equal(goal_unload(l), 0);
+	pair_free(&p);
+	nothing_left();
+}
+
 /* A member that cannot start a run lets the others know, and goes on with the next one. */
 static void start__that_fails_is_told(void **state)
 {
@@ -566,12 +608,82 @@ static void start__that_fails_is_told(void **state)
 	nothing_left();
 }
 
+static struct goal_run *to_cancel;
+static void cancel_it(void)
+{
+	fake.starting = NULL;
+	goal_run_cancel(to_cancel);
+}
+
+/* Another thread cancels a run while this one starts it. */
+static void start__is_cancelled_meanwhile(void **state)
+{
+	struct goal_run_attr attr = { .op_id = 3 };
+	struct goal_loaded *l[2];
+	struct goal_run *run;
+	struct pair p;
+
+	(void)state;
+	fake_reset();
+	pair_create(&p, 2, &kernel);
+	for (uint32_t i = 0; i < 2; i++)
+		l[i] = pair_load(&p, i, barrier(i, 2));
+	fake.starting = cancel_it;
+	assert_int_equal(goal_start(p.group[0], l[0], &attr, &to_cancel), 0);
+	assert_int_equal(pair_end(&p, to_cancel), -ECANCELED);
+	run = pair_start(&p, 1, l[1], 3, NULL);
+	/* What it had to send has left. */
+	assert_int_equal(pair_end(&p, run), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(goal_unload(l[i]), 0);
+	pair_free(&p);
+	nothing_left();
+}
+
+/* Other processes have all the memory: it is waited for, or the whole group hears that it fails. */
+static void start__waits_for_memory_of_others(void **state)
+{
+	struct goal_run_attr attr = { .op_id = 1 };
+	struct goal_run *run[2];
+	struct goal_loaded *l[2];
+	struct pair p;
+
+	(void)state;
+	for (uint32_t there = 0; there < 2; there++) {
+		fake_reset();
+		pair_create(&p, 2, &kernel);
+		fake.objects = 0;
+		l[0] = pair_load(&p, 0, barrier(0, 2));
+		assert_int_equal(goal_start(p.group[0], l[0], &attr, &run[0]), 0);
+		assert_int_equal(goal_run_wait(run[0], 30), -ETIMEDOUT);
+		assert_int_equal(fake.calls[START], 0);
+		assert_true(fake.calls[RUN] >= 3);
+		fake.objects = there ? 2 : 0;
+		if (!there) {
+			/* After some seconds. */
+			assert_int_equal(goal_run_wait(run[0], 20000), -ENOSPC);
+			goal_run_free(run[0]);
+		}
+		fake.objects = 2;
+		l[1] = pair_load(&p, 1, barrier(1, 2));
+		run[1] = pair_start(&p, 1, l[1], 1, NULL);
+		assert_int_equal(pair_end(&p, run[1]), there ? 0 : -ECONNABORTED);
+		if (there)
+			assert_int_equal(pair_end(&p, run[0]), 0);
+		for (uint32_t i = 0; i < 2; i++)
+			assert_int_equal(goal_unload(l[i]), 0);
+		pair_free(&p);
+		nothing_left();
+	}
+}
+
 static void load__says_why_not(void **state)
 {
 	struct goal_schedule *schedule = NULL;
-	struct goal_loaded *l = NULL;
+	struct goal_loaded *l = NULL, *kept, *other;
 	struct goal_graph *g;
 	struct goal_error error;
+	uint32_t freed;
 	struct pair p;
 
 	(void)state;
@@ -591,6 +703,14 @@ static void load__says_why_not(void **state)
 	assert_non_null(strstr(error.text, "compute"));
 	fake.rc[LOAD] = -EDQUOT;
 	assert_int_equal(goal_load(p.engine[0], schedule, &l, NULL), -EDQUOT);
+	/* What is kept idle is given back for it. */
+	kept = pair_load(&p, 0, barrier(0, 2));
+	fake.rc[LOAD] = -EDQUOT;
+	freed = fake.calls[FREE];
+	other = pair_load(&p, 0, barrier(0, 2));
+	assert_int_equal(fake.calls[FREE], freed + 1);
+	assert_int_equal(goal_unload(other), 0);
+	assert_int_equal(goal_unload(kept), 0);
 	fake.rc[RUN] = -EBADFD;
 	goal_schedule_free(schedule);
 	goal_graph_free(g);
@@ -777,7 +897,10 @@ int main(void)
 		cmocka_unit_test_teardown(objects__are_kept_and_waited_for, end),
 		cmocka_unit_test_teardown(objects__of_idle_schedules_are_given_back, end),
 		cmocka_unit_test_teardown(objects__that_still_send_are_left_alone, end),
+		cmocka_unit_test_teardown(exec__does_not_run_far_ahead, end),
 		cmocka_unit_test_teardown(start__that_fails_is_told, end),
+		cmocka_unit_test_teardown(start__is_cancelled_meanwhile, end),
+		cmocka_unit_test_teardown(start__waits_for_memory_of_others, end),
 		cmocka_unit_test_teardown(load__says_why_not, end),
 		cmocka_unit_test_teardown(group__that_fails_ends_its_runs, end),
 		cmocka_unit_test_teardown(endpoint__that_ends_ends_its_runs, end),

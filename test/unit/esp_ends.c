@@ -129,6 +129,30 @@ static void abort_reaches(void **state)
 	home_close();
 }
 
+/* A member without a run gives its group up: every other one's runs end, also those started later. */
+static void member_fails(void **state)
+{
+	struct esp_params p = params();
+	struct home_run *r[HOME_NODES];
+	u32 i;
+
+	(void)state;
+	home_open(HOME_NODES, 1, &p);
+	home.loss = 65536 / 5;
+	for (i = 0; i < HOME_NODES; i++)
+		r[i] = i == 2 ? NULL : recv_run(i, (i + 1) % HOME_NODES, 5, 8);
+	esp_member_fail(&home.node[2]->m, -ECONNABORTED, GOAL_OP_NONE, home.now);
+	r[2] = recv_run(2, 0, 5, 8);
+	pass(2 * ESP_S);
+	for (i = 0; i < HOME_NODES; i++) {
+		assert_int_equal(r[i]->run.status, -ECONNABORTED);
+		assert_int_equal(home.node[i]->m.failed_rank, 2);
+		assert_int_equal(recv_run(i, 0, 6, 8)->run.status, -ECONNABORTED);
+	}
+	assert_int_equal(home_counted(ESP_C_abort_group), HOME_NODES);
+	home_close();
+}
+
 /* A node dies: every member of the group hears of it, also those who never spoke to it. */
 static void death(void **state)
 {
@@ -530,6 +554,7 @@ int main(void)
 		cmocka_unit_test(rails),         cmocka_unit_test(rail_gone),
 		cmocka_unit_test(mtu),           cmocka_unit_test(black_hole),
 		cmocka_unit_test(gone),          cmocka_unit_test(rebooted),
+		cmocka_unit_test(member_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

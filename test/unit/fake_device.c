@@ -544,6 +544,8 @@ static int do_start(struct endpoint *e, const struct espgoal_start *a)
 	for (uint32_t b = 0; b < GOAL_MAX_BUFS; b++)
 		r->buf[b] = malloc(r->s->need[b] + 1);
 	r->buf[GOAL_MAX_BUFS] = malloc(r->s->hdr->scratch + 1);
+	if (fake.starting)
+		fake.starting();
 	r->next = runs;
 	runs = r;
 	o->starts++;
@@ -614,10 +616,15 @@ static void do_fail(struct endpoint *e, const struct espgoal_fail *f)
 	assert_true(f->status == -ECONNRESET || f->status == -ECONNABORTED ||
 		    f->status == -EHOSTUNREACH || f->status == -ECANCELED);
 	assert_true(f->rank == ESPGOAL_NONE || f->rank < g->g.nranks);
-	g->status = f->status;
+	/* The other members hear of it, too. */
+	for (uint32_t i = 0; i < FAKE_ENDPOINTS; i++)
+		for (uint32_t k = 0; ends[i].map && k < GROUPS; k++)
+			if (ends[i].group[k].used && !ends[i].group[k].status &&
+			    ends[i].group[k].g.nonce == g->g.nonce)
+				ends[i].group[k].status = &ends[i] == e ? f->status : -ECONNABORTED;
 	for (struct run *r = runs; r; r = r->next)
-		if (r->ep == e && r->nonce == g->g.nonce && !r->over)
-			over(r, f->status, f->rank);
+		if (r->nonce == g->g.nonce && !r->over)
+			over(r, r->ep == e ? f->status : -ECONNABORTED, f->rank);
 	spread();
 }
 

@@ -28,6 +28,7 @@ struct fake {
 	int rc[FAKE_CODES];         /* what the next request of a kind gets, once */
 	uint32_t calls[FAKE_CODES]; /* how many there were */
 	void (*sleeping)(void);     /* somebody sleeps */
+	void (*starting)(void);     /* a run is being started, and cannot be cancelled yet */
 	uint32_t open, mapped;      /* that are not closed, or unmapped */
 	uint32_t endpoints, groups, scheds, made;
 	uint32_t failed_starts;

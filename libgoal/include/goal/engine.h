@@ -20,8 +20,9 @@
  * messages of it, those behind a remote transport when that can hear(). There it goes on until
  * each of its messages has met its receive (an empty one stands for what it does not send), for
  * which its peers must have started their parts: so no message is left for a later run to meet.
- * That a group has failed is told to nobody: its user lets the others know, by ways of its own,
- * and fails theirs (goal_group_fail()).
+ * That a group has failed is told to nobody on the host engine: its user lets the others know, by
+ * ways of its own, and fails theirs (goal_group_fail()). The kernel engine tells them; it also fails the
+ * group of a run that it has no memory left to start, or to fail.
  *
  * After fork() an engine stays with the parent: in the child its functions do nothing, and those
  * that start something say -ECHILD; only goal_engine_close() gives back the child's memory.
@@ -65,8 +66,8 @@ struct goal_engine_attr {
 	uint32_t yields;     /* fruitless yields before it sleeps; default 1000 */
 	uint32_t sleep_us;   /* longest sleep, microseconds; default 1000 */
 	/* Of the kernel engine; it has no use for node, ring_slots, ring_bytes, eager and yields. */
-	uint32_t runs; /* that are active or kept for the next start, at most; default 1024 */
-	uint32_t area; /* bytes for results of all of them; default 1 MiB */
+	uint32_t runs; /* that are active or kept for the next start, at most; default 4096 */
+	uint32_t area; /* bytes for results of all of them; default 2 MiB */
 };
 
 /* What other processes need to reach this endpoint: plain bytes, sent as they are. */
