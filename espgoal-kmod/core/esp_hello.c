@@ -421,7 +421,6 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	}
 	f->stamp_peer = stamp;
 	f->taken = t->now;
-	f->vouched |= moved; /* where the table has it, nobody was */
 	esp_flow_up(f, place, from, h, t);
 	send(f, place, ESP_T_ACCEPT, cid, h->token, t);
 	return 0;

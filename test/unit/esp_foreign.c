@@ -21,6 +21,9 @@ static u32 got_len, ngot, stolen;
 /* What becomes of frames between the nodes. */
 static bool cut;
 
+/* Where the host is now: it has more addresses than one. */
+static struct esp_addr place;
+
 /* The node that has the host's address now, instead of its own. */
 static u32 mover;
 
@@ -69,6 +72,7 @@ static void open3(void)
 	stolen = 0;
 	cut = false;
 	mover = HOST + 1;
+	place = home.peer[HOST].addr[0];
 }
 
 static struct esp_out o;
@@ -88,7 +92,7 @@ static void begin(u8 type, u64 cid, u64 stamp)
 	h->word = sizeof(void *);
 	h->mtu = cpu_to_le16(1500);
 	h->version = ESP_VERSION;
-	h->addr[0] = home.peer[HOST].addr[0];
+	h->addr[0] = place;
 }
 
 static void say(u32 to, const struct esp_addr *from)
@@ -112,9 +116,8 @@ static const struct esp_hello *answer(u8 type)
 static void ask(u32 to, const u8 *name, u64 cid, u64 stamp, u8 token[16])
 {
 	begin(ESP_T_HELLO, cid, stamp);
-	esp_hello_hash(name, ESP_T_HELLO, &home.peer[HOST].addr[0], &home.peer[to].addr[0], h,
-		       h->node);
-	say(to, &home.peer[HOST].addr[0]);
+	esp_hello_hash(name, ESP_T_HELLO, &place, &home.peer[to].addr[0], h, h->node);
+	say(to, &place);
 	memcpy(token, answer(ESP_T_TOKEN)->token, 16);
 }
 
@@ -127,7 +130,7 @@ static void claim(u32 to, u32 as, u64 cid, u64 stamp)
 	begin(ESP_T_OPEN, cid, stamp);
 	memcpy(h->node, home.peer[as].node, 16);
 	memcpy(h->token, token, 16);
-	say(to, &home.peer[HOST].addr[0]);
+	say(to, &place);
 }
 
 static struct home_run *start(u32 at, u32 code, u32 peer, u32 opid)
@@ -291,6 +294,33 @@ static void no_dying(void **state)
 	home_close();
 }
 
+/* Nor does it become his by coming from two places, where nobody else could answer yet. */
+static void no_moving(void **state)
+{
+	struct home_run *r;
+
+	(void)state;
+	open3();
+	home.node[1]->has_member = false;
+	claim(1, 0, 77, 5);
+	answer(ESP_T_ACCEPT);
+	place.addr[1] = 1;
+	claim(1, 0, 78, 6);
+	assert_int_equal(count(1, ESP_C_drop_hello_elsewhere), 1);
+	home_pass(1100 * ESP_MS, NULL);
+	claim(1, 0, 78, 7);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(count(1, ESP_C_flow_replaced), 1);
+	home_join(home.node[1]);
+	r = start(0, GOAL_OP_RECV, 1, 1);
+	start(1, GOAL_OP_SEND, 0, 1);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	assert_int_equal(stolen, 0);
+	home_close();
+}
+
 /* A flow that was opened from the right place is not begun anew. */
 static void vouched(void **state)
 {
@@ -415,6 +445,7 @@ int main(void)
 		cmocka_unit_test(no_name),        cmocka_unit_test(no_replacing),
 		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
 		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
+		cmocka_unit_test(no_moving),
 		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
 		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
 	};
