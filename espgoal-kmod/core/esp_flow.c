@@ -200,7 +200,16 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 {
 	env_count(f->node, ESP_C_flow_reset, 1);
 	esp_flow_renew(f, t);
-	if (f->nmsgs || esp_linked(&f->ctls) || esp_linked(&f->rx) || t->now < f->watch_until)
+	/*
+	 * To nobody that no rank table knows: neither the addresses are known to be right nor who is
+	 * there, and the peer asks again for what it was to be told. What runs still receive from it
+	 * waits for its next OPEN, or for a table to be asked.
+	 */
+	if (!f->vouched && esp_linked(&f->rx))
+		f->state = ESP_FLOW_IDLE;
+	else if (!f->vouched)
+		esp_flow_end(f, 0, t);
+	else if (f->nmsgs || esp_linked(&f->ctls) || esp_linked(&f->rx) || t->now < f->watch_until)
 		esp_hello_start(f, t);
 	else
 		esp_flow_end(f, 0, t);

@@ -308,7 +308,7 @@ void esp_hello_timer(struct esp_flow *f, struct esp_todo *t)
 /* The peer is not who we look for, or cannot talk to us: it will not come. */
 static void hopeless(struct esp_flow *f, s32 status, struct esp_todo *t)
 {
-	t->died = true;
+	t->died = f->vouched; /* else it may have been somebody else */
 	env_count(f->node, ESP_C_flow_dead, 1);
 	esp_flow_end(f, status, t);
 }

@@ -294,6 +294,53 @@ static void no_dying(void **state)
 	home_close();
 }
 
+static void reset(u32 to, u64 cid)
+{
+	esp_out_begin(&o, ESP_T_RESET, cid);
+	say(to, &home.peer[HOST].addr[0]);
+}
+
+/* Nor by having forgotten everything at once: nobody is asked at the addresses that he gave. */
+static void no_calling(void **state)
+{
+	(void)state;
+	open3();
+	claim(1, 0, 77, 5);
+	answer(ESP_T_ACCEPT);
+	esp_say_gone(&home.node[1]->flows->f, 4711, home.now);
+	home_pass(ESP_MS, NULL);
+	reset(1, 77);
+	assert_int_equal(count(1, ESP_C_flow_reset), 1);
+	assert_null(home.node[1]->flows);
+	home_pass(7 * ESP_S, NULL);
+	assert_int_equal(ngot, 0);
+	assert_int_equal(count(1, ESP_C_flow_dead), 0);
+	assert_int_equal(home.node[1]->m.failed, 0);
+	transfer(0, 1, 1, 50 * ESP_MS);
+	home_close();
+}
+
+/* The peer that has really begun anew goes on with what was on its way. */
+static void going_on(void **state)
+{
+	struct home_op op = { GOAL_OP_RECV, 0, 0, 0, 1 << 20 };
+	struct home_run *r;
+
+	(void)state;
+	open3();
+	r = home_start(home.node[1], 1, &op, 1);
+	op = (struct home_op){ GOAL_OP_SEND, 1, 0, 0, 1 << 20 };
+	home_start(home.node[0], 1, &op, 1);
+	home_pass(500 * ESP_US, NULL);
+	assert_true(esp_linked(&home.node[1]->flows->f.rx));
+	reset(1, home.node[0]->flows->f.cid);
+	assert_int_equal(count(1, ESP_C_flow_reset), 1);
+	assert_true(home_pass(100 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(count(1, ESP_C_rx_adopted), 1);
+	home_close();
+}
+
 /* Nor does it become his by coming from two places, where nobody else could answer yet. */
 static void no_moving(void **state)
 {
@@ -446,6 +493,8 @@ int main(void)
 		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
 		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
 		cmocka_unit_test(no_moving),
+		cmocka_unit_test(no_calling),
+		cmocka_unit_test(going_on),
 		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
 		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
 	};
