@@ -512,6 +512,7 @@ struct esp_flow {
 	u64 cid_peer;   /* theirs, once it is known */
 	u64 stamp_peer; /* of its last attempt that was believed */
 	u64 taken;      /* when */
+	struct esp_addr shown; /* where the peer has shown to be: its last OPEN or ACCEPT is from there */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */

@@ -107,6 +107,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		p->say_mtu = true;
 		esp_path_set(f, p, ESP_PATH_PROBING, t);
 	}
+	f->shown = *from;
 	f->peer.addr[place] = *from;
 	f->path[place].addr = *from;
 	f->path[place].mtu_peer = le16_to_cpu(h->mtu);
@@ -182,11 +183,13 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 	if (f->vouched || f->state == ESP_FLOW_DEAD)
 		return;
 	f->vouched = true;
-	/* What it says of itself counts only once it has answered there. */
+	/* Its token came back from there; acknowledgements may come from anywhere. */
 	for (i = 0; i < ESP_PATHS; i++)
-		if (f->state == ESP_FLOW_UP && f->path[i].state == ESP_PATH_UP &&
-		    !memcmp(&f->path[i].addr, &peer->addr[i], sizeof(peer->addr[i])))
+		if (f->state == ESP_FLOW_UP &&
+		    !memcmp(&f->shown, &peer->addr[i], sizeof(peer->addr[i]))) {
+			f->peer = *peer;
 			return;
+		}
 	env_count(f->node, ESP_C_flow_disowned, 1);
 	if (f->state != ESP_FLOW_IDLE)
 		esp_flow_renew(f, t);

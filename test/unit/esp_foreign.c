@@ -300,6 +300,22 @@ static void reset(u32 to, u64 cid)
 	say(to, &home.peer[HOST].addr[0]);
 }
 
+/* All numbers below @cum, of path 0. */
+static void acknowledge(u32 to, u64 cid, u32 cum)
+{
+	struct esp_ack *a;
+
+	memset(&o, 0, sizeof(o));
+	esp_out_begin(&o, ESP_T_DATA, cid);
+	a = (struct esp_ack *)(o.hdr + o.hdr_len);
+	a->c.kind = ESP_K_ACK;
+	a->c.len = cpu_to_le16(sizeof(*a));
+	a->cum = cpu_to_le32(cum);
+	o.hdr_len += sizeof(*a);
+	o.total_len += sizeof(*a);
+	say(to, &home.peer[HOST].addr[0]);
+}
+
 /* Nor by having forgotten everything at once: nobody is asked at the addresses that he gave. */
 static void no_calling(void **state)
 {
@@ -338,6 +354,48 @@ static void going_on(void **state)
 	assert_true(home_pass(100 * ESP_MS, home_idle));
 	assert_int_equal(r->run.status, 0);
 	assert_int_equal(count(1, ESP_C_rx_adopted), 1);
+	home_close();
+}
+
+/* Nor does he get there by a frame with the peer's address and an acknowledgement of what he never got. */
+static void no_pretending(void **state)
+{
+	struct home_run *r;
+	struct home_flow *f;
+	struct esp_chunk *c;
+	u32 pn;
+
+	(void)state;
+	open3();
+	home.node[1]->has_member = false;
+	claim(1, 0, 77, ~0ull - 1);
+	answer(ESP_T_ACCEPT);
+	f = home.node[1]->flows;
+	cut = true;
+	pn = f->f.path[0].pn;
+	memset(&o, 0, sizeof(o));
+	esp_out_begin(&o, ESP_T_DATA, f->f.cid);
+	((struct esp_hdr *)o.hdr)->flags = ESP_F_NUMBERED;
+	((struct esp_hdr *)o.hdr)->pn = cpu_to_le32(f->f.path[0].rx_top + 1);
+	c = (struct esp_chunk *)(o.hdr + o.hdr_len);
+	c->kind = ESP_K_PING;
+	c->len = cpu_to_le16(sizeof(*c));
+	o.hdr_len += sizeof(*c);
+	o.total_len += sizeof(*c);
+	say(1, &home.peer[0].addr[0]);
+	assert_int_equal(f->f.path[0].state, ESP_PATH_PROBING);
+	assert_memory_equal(&f->f.path[0].addr, &home.peer[0].addr[0], sizeof(struct esp_addr));
+	acknowledge(1, f->f.cid, f->f.path[0].pn);
+	assert_true(f->f.path[0].pn != pn);
+	assert_int_equal(f->f.path[0].state, ESP_PATH_UP);
+	cut = false;
+	home_join(home.node[1]);
+	r = start(0, GOAL_OP_RECV, 1, 1);
+	start(1, GOAL_OP_SEND, 0, 1);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(stolen, 0);
 	home_close();
 }
 
@@ -493,6 +551,7 @@ int main(void)
 		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
 		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
 		cmocka_unit_test(no_moving),
+		cmocka_unit_test(no_pretending),
 		cmocka_unit_test(no_calling),
 		cmocka_unit_test(going_on),
 		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
