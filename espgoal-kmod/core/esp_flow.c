@@ -195,6 +195,7 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 		esp_flow_renew(f, t);
 	f->peer = *peer;
 	f->stamp_peer = 0; /* of whoever that was */
+	f->answered = 0;   /* the same */
 	t->new_era = true; /* or late copies of the peer's own would be believed again */
 	esp_hello_start(f, t);
 }

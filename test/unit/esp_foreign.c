@@ -426,6 +426,28 @@ static void no_moving(void **state)
 	home_close();
 }
 
+/* Somebody's wrong table makes the peer nobody's dead. */
+static void wrong_table(void **state)
+{
+	struct esp_flow *f;
+	struct esp_peer peer;
+
+	(void)state;
+	open3();
+	transfer(0, 1, 1, 50 * ESP_MS);
+	home_pass(20 * ESP_MS, NULL);
+	peer = home.peer[0];
+	peer.addr[0].addr[5] = 99; /* there is nobody */
+	f = esp_flow_to(&home.node[1]->n, &peer, home.now);
+	env_flow_put(f);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	home_pass(7 * ESP_S, NULL);
+	assert_int_equal(count(1, ESP_C_flow_dead), 1);
+	assert_int_equal(home.node[1]->m.failed, 0);
+	transfer(1, 0, 2, 50 * ESP_MS);
+	home_close();
+}
+
 /* A flow that was opened from the right place is not begun anew. */
 static void vouched(void **state)
 {
@@ -551,6 +573,7 @@ int main(void)
 		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
 		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
 		cmocka_unit_test(no_moving),
+		cmocka_unit_test(wrong_table),
 		cmocka_unit_test(no_pretending),
 		cmocka_unit_test(no_calling),
 		cmocka_unit_test(going_on),
