@@ -83,7 +83,8 @@ bool esp_gone_add(struct esp_flow *f, u64 cookie)
 	for (i = 0; i < f->ngone; i++)
 		if (f->gone[i] == cookie)
 			return false;
-	if (f->ngone == ESP_GONES)
+	/* Strangers are many, and must not take all records there are. */
+	if (f->ngone == (f->vouched ? ESP_GONES : 1))
 		return false;
 	f->gone[f->ngone++] = cookie;
 	return true;

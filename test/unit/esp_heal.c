@@ -565,6 +565,11 @@ static void gone_bounded(void **state)
 	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 1);
 	for (i = 0; i < 100; i++)
 		esp_say_gone(&f->f, 1000 + i, home.now);
+	/* One as long as no table says who that is. */
+	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 1);
+	f->f.vouched = true;
+	for (i = 0; i < 100; i++)
+		esp_say_gone(&f->f, 1000 + i, home.now);
 	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], ESP_GONES);
 	home_pass(20 * ESP_MS, NULL);
 	home.loss = 0;
