@@ -555,6 +555,7 @@ struct esp_flow {
 	struct esp_link say;  /* receptions: grants, STOP */
 	u64 gone[ESP_GONES];  /* cookies of the GONE among ctls */
 	u32 ngone;
+	u64 gone_at; /* so much of the time that the peer's GONEs may take is used up */
 	struct esp_msg *tx_hash[ESP_TX_HASH];
 	/* in */
 	u8 nrefused;

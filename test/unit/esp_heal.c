@@ -582,6 +582,32 @@ static void gone_bounded(void **state)
 	home_close();
 }
 
+/* And of what a peer says only so much is looked into; of what a stranger says nothing. */
+static void gone_heeded(void **state)
+{
+	struct esp_params p = params();
+	struct home_node *n;
+	u32 i;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	n = home.node[1];
+	esp_gone_in(&n->flows->f, home.rank[0].cookie, home.now);
+	assert_int_equal(n->count[ESP_C_gone_heard], 0);
+	assert_int_equal(n->m.failed, 0);
+	n->flows->f.vouched = true;
+	for (i = 0; i < 100; i++)
+		esp_gone_in(&n->flows->f, 4711, home.now);
+	assert_int_equal(n->count[ESP_C_gone_heard], ESP_GONES);
+	home_pass(25 * ESP_MS, NULL);
+	for (i = 0; i < 100; i++)
+		esp_gone_in(&n->flows->f, home.rank[0].cookie, home.now);
+	assert_int_equal(n->count[ESP_C_gone_heard], ESP_GONES + 2);
+	assert_int_equal(n->m.failed, -ECONNRESET);
+	home_close();
+}
+
 /* Without a record for the next frame a flow waits, longer each time, and goes on at once when it has one. */
 static void patient_without_records(void **state)
 {
@@ -686,6 +712,7 @@ int main(void)
 		cmocka_unit_test(probe_needs_a_number),
 		cmocka_unit_test(early_of_nobody),
 		cmocka_unit_test(gone_bounded),
+		cmocka_unit_test(gone_heeded),
 		cmocka_unit_test(patient_without_records),
 		cmocka_unit_test(pulls_outlive),
 	};
