@@ -517,6 +517,7 @@ struct esp_flow {
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */
 	u8 hello_tries, hello_path, hello_rounds;
+	u8 strangers; /* bit p: at the peer's address of place p is somebody else */
 	bool batched; /* in a batch: somebody will flush it */
 	bool pcrc;    /* payload is checksummed */
 	bool waiting; /* something was missing after the last entry */

@@ -240,17 +240,27 @@ static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *toke
 	t->kick |= 1u << place;
 }
 
-/* The next place that has both ends, from @place on; ESP_PATHS: none. */
+/* The next place where the peer may be reached, from @place on; ESP_PATHS: none. */
 static u32 next_place(const struct esp_flow *f, u32 place)
 {
 	u32 i;
 
 	for (i = 0; i < ESP_PATHS; i++, place++) {
 		place %= ESP_PATHS;
-		if (esp_rail_at(f->node, place) && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
+		if (!(f->strangers & 1u << place) && esp_rail_at(f->node, place) && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
 			return place;
 	}
 	return ESP_PATHS;
+}
+
+/* With HELLO again. The peer may have taken an OPEN, and send to the id that was in it. */
+static void new_attempt(struct esp_flow *f)
+{
+	f->state = ESP_FLOW_HELLO;
+	esp_flow_rename(f);
+	f->stamp++;
+	f->hello_path++;
+	f->hello_tries = 0;
 }
 
 static void again(struct esp_flow *f, struct esp_todo *t)
@@ -258,12 +268,7 @@ static void again(struct esp_flow *f, struct esp_todo *t)
 	u32 place;
 
 	if (f->state == ESP_FLOW_OPEN && f->hello_tries >= OPEN_TRIES << f->hello_rounds) {
-		f->state = ESP_FLOW_HELLO;
-		/* The peer may have taken an OPEN, and send to the id that was in it. */
-		esp_flow_rename(f);
-		f->stamp++;
-		f->hello_path++;
-		f->hello_tries = 0;
+		new_attempt(f);
 		if (f->hello_rounds < 4)
 			f->hello_rounds++; /* perhaps the answer was on its way */
 	}
@@ -292,6 +297,7 @@ void esp_hello_start(struct esp_flow *f, struct esp_todo *t)
 	f->hello_tries = 0;
 	f->hello_rounds = 0;
 	f->hello_path = 0;
+	f->strangers = 0;
 	f->progress = t->now;
 	env_count(f->node, ESP_C_flow_idle_hello, 1);
 	again(f, t);
@@ -318,6 +324,24 @@ static bool from_there(const struct esp_flow *f, u32 place, const struct esp_add
 	return !memcmp(&f->peer.addr[place], from, sizeof(*from));
 }
 
+/* Somebody else is at that address. The others may be right; else the peer would have answered. */
+static void not_there(struct esp_flow *f, u32 place, struct esp_todo *t)
+{
+	if (f->strangers & 1u << place)
+		return; /* what he said to the HELLO before */
+	f->strangers |= 1u << place;
+	if (next_place(f, 0) == ESP_PATHS) {
+		hopeless(f, -EHOSTUNREACH, t);
+		return;
+	}
+	if (f->state == ESP_FLOW_OPEN) {
+		if (place != f->hello_path)
+			return;
+		new_attempt(f);
+	}
+	again(f, t);
+}
+
 int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		       const struct esp_hello *h, struct esp_todo *t)
 {
@@ -331,9 +355,10 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 		return ESP_C_drop_hello_echo;
 	esp_hello_hash(f->peer.node, ESP_T_TOKEN, NULL, from, h, hash);
 	if (!esp_hello_same(hash, h->node)) {
-		hopeless(f, -EHOSTUNREACH, t);
+		not_there(f, place, t);
 		return 0;
 	}
+	f->strangers &= ~(1u << place);
 	f->heard = t->now;
 	if (!esp_hello_alike(h)) {
 		hopeless(f, -EPROTO, t);
@@ -426,14 +451,20 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	return 0;
 }
 
-int esp_hello_reject_in(struct esp_flow *f, const struct esp_rejected *j, struct esp_todo *t)
+/* From where OPEN is being answered; it shows that somebody is there. */
+int esp_hello_reject_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+			const struct esp_rejected *j, struct esp_todo *t)
 {
-	if (f->state != ESP_FLOW_HELLO && f->state != ESP_FLOW_OPEN)
+	if (f->state != ESP_FLOW_OPEN)
 		return ESP_C_drop_hello_state;
+	if (place != f->hello_path || !from_there(f, place, from))
+		return ESP_C_drop_hello_echo;
 	env_count(f->node, ESP_C_hello_rejected, 1);
-	if (j->reason == ESP_REJECT_ORDER)
+	if (j->reason == ESP_REJECT_ORDER) {
 		hopeless(f, -EPROTO, t);
-	else
-		f->hello_at = t->now + (f->node->p.hello_retry << PAUSE_MAX);
+		return 0;
+	}
+	f->progress = t->now;
+	f->hello_at = t->now + (f->node->p.hello_retry << PAUSE_MAX);
 	return 0;
 }

@@ -159,7 +159,8 @@ int esp_hello_accept_in(struct esp_flow *f, u32 place, const struct esp_addr *fr
 			const struct esp_hello *h, struct esp_todo *t);
 int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		      const struct esp_hello *h, struct esp_todo *t);
-int esp_hello_reject_in(struct esp_flow *f, const struct esp_rejected *j, struct esp_todo *t);
+int esp_hello_reject_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+			const struct esp_rejected *j, struct esp_todo *t);
 
 /* esp_flow.c */
 void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer *peer, u64 now);

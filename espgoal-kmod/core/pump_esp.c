@@ -549,7 +549,8 @@ static int answer_in(struct esp_rail *r, const struct esp_addr *from, const stru
 	else if (h->type == ESP_T_ACCEPT)
 		why = esp_hello_accept_in(f, r->place, from, q, &t);
 	else
-		why = esp_hello_reject_in(f, (const struct esp_rejected *)q, &t);
+		why = esp_hello_reject_in(f, r->place, from, (const struct esp_rejected *)q,
+					  &t);
 	esp_batch_push(f);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);

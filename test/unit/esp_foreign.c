@@ -20,6 +20,7 @@ static u32 got_len, ngot, stolen;
 
 /* What becomes of frames between the nodes. */
 static bool cut;
+static u8 unheard; /* frames of this type are lost */
 
 /* Where the host is now: it has more addresses than one. */
 static struct esp_addr place;
@@ -46,7 +47,7 @@ static int wire(u32 from, u32 to, const u8 *bytes, u32 len)
 	if (to == mover)
 		return HOME_DROP;
 	if (to != HOST)
-		return cut ? HOME_DROP : HOME_PASS;
+		return cut || bytes[1] == unheard ? HOME_DROP : HOME_PASS;
 	if (mover < HOST) {
 		home_inject(mover, 0, &home.node[from]->rail[0].addr, bytes, len);
 		return HOME_DROP;
@@ -61,18 +62,24 @@ static int wire(u32 from, u32 to, const u8 *bytes, u32 len)
 	return HOME_DROP;
 }
 
-static void open3(void)
+static void open_rails(u32 rails)
 {
 	struct esp_params p;
 
 	esp_params_default(&p);
-	home_open(3, 1, &p);
+	home_open(3, rails, &p);
 	home.fate = wire;
 	ngot = 0;
 	stolen = 0;
 	cut = false;
+	unheard = 0;
 	mover = HOST + 1;
 	place = home.peer[HOST].addr[0];
+}
+
+static void open3(void)
+{
+	open_rails(1);
 }
 
 static struct esp_out o;
@@ -515,7 +522,6 @@ static void moved(void **state)
 /* What no node sends. */
 static void nonsense(void **state)
 {
-	struct esp_rejected *j;
 	struct esp_addr group;
 
 	(void)state;
@@ -545,25 +551,97 @@ static void nonsense(void **state)
 	say(1, &home.peer[0].addr[0]);
 	assert_int_equal(count(1, ESP_C_drop_hello_fields), 1);
 	assert_null(home.node[1]->flows);
+	home_close();
+}
 
-	/* REJECT speaks to an attempt of ours: with anything in its reserved bytes it says nothing. */
-	cut = true;
-	start(0, GOAL_OP_SEND, 1, 1);
-	home_pass(100 * ESP_US, NULL);
+static void reject(const struct esp_addr *from, u8 reason, u8 reserved)
+{
+	struct esp_rejected *j;
+
 	esp_out_begin(&o, ESP_T_REJECT, home.node[0]->flows->f.cid);
 	j = (struct esp_rejected *)(o.hdr + o.hdr_len);
 	memset(j, 0, sizeof(*j));
-	j->reason = ESP_REJECT_ORDER;
-	j->reserved[1] = 1;
+	j->reason = reason;
+	j->reserved[1] = reserved;
 	o.hdr_len += sizeof(*j);
 	o.total_len += sizeof(*j);
-	say(0, &home.peer[1].addr[0]);
+	say(0, from);
+}
+
+/*
+ * REJECT speaks to an OPEN of ours, from where that went. With anything in its reserved bytes it says
+ * nothing; that there is no room yet says that the peer lives.
+ */
+static void rejected(void **state)
+{
+	u32 i;
+
+	(void)state;
+	open3();
+	cut = true;
+	start(0, GOAL_OP_SEND, 1, 1);
+	home_pass(100 * ESP_US, NULL);
+	reject(&home.peer[1].addr[0], ESP_REJECT_ORDER, 0);
+	assert_int_equal(count(0, ESP_C_drop_hello_state), 1);
+	cut = false;
+	unheard = ESP_T_OPEN;
+	home_pass(2 * ESP_MS, NULL);
+	assert_int_equal(home.node[0]->flows->f.state, ESP_FLOW_OPEN);
+	reject(&home.peer[1].addr[0], ESP_REJECT_ORDER, 1);
 	assert_int_equal(count(0, ESP_C_drop_hello_fields), 1);
+	reject(&home.peer[HOST].addr[0], ESP_REJECT_ORDER, 0);
+	assert_int_equal(count(0, ESP_C_drop_hello_echo), 1);
 	assert_int_equal(count(0, ESP_C_hello_rejected), 0);
-	j->reserved[1] = 0;
-	say(0, &home.peer[1].addr[0]);
-	assert_int_equal(count(0, ESP_C_hello_rejected), 1);
+	for (i = 0; i < 700; i++) {
+		if (home.node[0]->flows->f.state == ESP_FLOW_OPEN)
+			reject(&home.peer[1].addr[0], ESP_REJECT_FULL, 0);
+		home_pass(10 * ESP_MS, NULL);
+	}
+	assert_true(count(0, ESP_C_hello_rejected) > 10);
+	assert_int_equal(count(0, ESP_C_flow_dead), 0);
+	while (home.node[0]->flows->f.state != ESP_FLOW_OPEN)
+		home_pass(ESP_MS, NULL);
+	reject(&home.peer[1].addr[0], ESP_REJECT_ORDER, 0);
+	assert_int_equal(count(0, ESP_C_flow_dead), 1);
+	assert_int_equal(home.node[0]->m.failed, -EHOSTUNREACH);
 	home_close();
+}
+
+/* Somebody else at one of the peer's addresses does not make it dead as long as there are others. */
+static void not_there(void **state)
+{
+	struct home_run *r;
+	struct esp_flow *f;
+	u32 when;
+
+	(void)state;
+	for (when = 0; when < 2; when++) {
+		open_rails(2);
+		home.peer[1].addr[0] = place;
+		r = start(1, GOAL_OP_RECV, 0, 1);
+		start(0, GOAL_OP_SEND, 1, 1);
+		f = &home.node[0]->flows->f;
+		home_pass(100 * ESP_US, NULL);
+		answer(ESP_T_HELLO);
+		if (when) { /* takes himself for the peer first, as who has its name */
+			begin(ESP_T_TOKEN, f->cid, f->stamp);
+			((struct esp_hdr *)o.hdr)->cid = cpu_to_le64(f->cid);
+			esp_hello_hash(home.peer[1].node, ESP_T_TOKEN, NULL, &place, h, h->node);
+			h->token[0] = 1;
+			say(0, &place);
+			assert_int_equal(f->state, ESP_FLOW_OPEN);
+			answer(ESP_T_OPEN);
+		}
+		begin(ESP_T_TOKEN, f->cid, f->stamp);
+		((struct esp_hdr *)o.hdr)->cid = cpu_to_le64(f->cid);
+		say(0, &place);
+		assert_int_equal(f->strangers, 1);
+		assert_true(home_pass(ESP_MS, home_idle));
+		assert_int_equal(r->run.status, 0);
+		assert_int_equal(ngot, 0);
+		assert_int_equal(count(0, ESP_C_flow_dead), 0);
+		home_close();
+	}
 }
 
 int main(void)
@@ -572,13 +650,12 @@ int main(void)
 		cmocka_unit_test(no_name),        cmocka_unit_test(no_replacing),
 		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
 		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
-		cmocka_unit_test(no_moving),
-		cmocka_unit_test(wrong_table),
-		cmocka_unit_test(no_pretending),
-		cmocka_unit_test(no_calling),
-		cmocka_unit_test(going_on),
-		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
-		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
+		cmocka_unit_test(no_moving),      cmocka_unit_test(wrong_table),
+		cmocka_unit_test(no_pretending),  cmocka_unit_test(no_calling),
+		cmocka_unit_test(going_on),       cmocka_unit_test(vouched),
+		cmocka_unit_test(forgotten),      cmocka_unit_test(moved),
+		cmocka_unit_test(nonsense),       cmocka_unit_test(rejected),
+		cmocka_unit_test(not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
