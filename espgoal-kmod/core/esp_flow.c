@@ -102,7 +102,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		p->rx_cum = pn;
 		p->rail = esp_rail_at(f->node, i);
 		p->addr = h->addr[i];
-		if (i == place || !p->rail || p->addr.carrier == ESP_CARRIER_NONE)
+		if (i == place || !esp_path_ends(p))
 			continue;
 		p->say_mtu = true;
 		esp_path_set(f, p, ESP_PATH_PROBING, t);

@@ -34,9 +34,40 @@ static const struct esp_hello *hello_of(const struct esp_in *in)
 	return (const struct esp_hello *)(in->h + sizeof(struct esp_hdr));
 }
 
-bool esp_addr_unicast(const struct esp_addr *a)
+static bool all_zero(const void *at, u32 len)
 {
-	return a->carrier != ESP_CARRIER_ETHER || !(a->addr[0] & 1);
+	const u8 *p = at;
+
+	while (len && !*p) {
+		p++;
+		len--;
+	}
+	return !len;
+}
+
+/* None, or one that is some single interface's, and nothing else in it. */
+bool esp_addr_good(const struct esp_addr *a)
+{
+	static const u8 bytes[] = {
+		[ESP_CARRIER_ETHER] = 6, [ESP_CARRIER_UDP4] = 4, [ESP_CARRIER_UDP6] = 16
+	};
+	u32 n;
+
+	if (a->carrier > ESP_CARRIER_UDP6 || a->reserved)
+		return false;
+	n = bytes[a->carrier];
+	if (!all_zero(a->addr + n, sizeof(a->addr) - n))
+		return false;
+	switch (a->carrier) {
+	case ESP_CARRIER_NONE:
+		return !a->port;
+	case ESP_CARRIER_ETHER:
+		return !a->port && !(a->addr[0] & 1) && !all_zero(a->addr, n);
+	case ESP_CARRIER_UDP4: /* nor multicast, reserved, or to all */
+		return a->addr[0] < 224 && !all_zero(a->addr, n);
+	default:
+		return a->addr[0] != 0xff && !all_zero(a->addr, n);
+	}
 }
 
 /* What every hello must fulfil, whoever sent it. */
@@ -58,8 +89,7 @@ int esp_hello_fields(const struct esp_in *in)
 	if (le32_to_cpu(h->features) & ~ESP_FEAT_KNOWN)
 		return ESP_C_drop_hello_fields;
 	for (i = 0; i < ESP_PATHS; i++)
-		if (h->addr[i].carrier > ESP_CARRIER_UDP6 || h->addr[i].reserved ||
-		    !esp_addr_unicast(&h->addr[i]))
+		if (!esp_addr_good(&h->addr[i]))
 			return ESP_C_drop_hello_fields;
 	return 0;
 }
@@ -246,8 +276,12 @@ static u32 next_place(const struct esp_flow *f, u32 place)
 	u32 i;
 
 	for (i = 0; i < ESP_PATHS; i++, place++) {
+		const struct esp_rail *r;
+
 		place %= ESP_PATHS;
-		if (!(f->strangers & 1u << place) && esp_rail_at(f->node, place) && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
+		r = esp_rail_at(f->node, place);
+		if (!(f->strangers & 1u << place) && r &&
+		    f->peer.addr[place].carrier == r->addr.carrier)
 			return place;
 	}
 	return ESP_PATHS;

@@ -135,7 +135,7 @@ u32 esp_chunk_payload(const struct esp_chunk *c);
 
 /* esp_hello.c */
 /* Without a lock. */
-bool esp_addr_unicast(const struct esp_addr *a);
+bool esp_addr_good(const struct esp_addr *a);
 int esp_hello_fields(const struct esp_in *in);
 bool esp_hello_alike(const struct esp_hello *h);
 /* What only who knows the responder's @name can make, of the HELLO @h from @from to @to, or its TOKEN. */
@@ -258,6 +258,7 @@ void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr
 void esp_path_acked(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 void esp_path_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 struct esp_path *esp_path_pick(struct esp_flow *f, bool window);
+bool esp_path_ends(const struct esp_path *p);
 bool esp_path_usable(const struct esp_path *p);
 bool esp_path_span(const struct esp_path *p);
 

@@ -656,7 +656,7 @@ void esp_frame_in(struct esp_rail *r, const struct esp_addr *from, void *frame, 
 		return;
 	}
 	/* An answer would go to the whole group. */
-	why = esp_addr_unicast(from) ? esp_frame_shape(&in, frame, len) : ESP_C_drop_source;
+	why = esp_addr_good(from) ? esp_frame_shape(&in, frame, len) : ESP_C_drop_source;
 	if (!why) {
 		esp_batch_enter(n);
 		why = esp_hdr(&in)->type == ESP_T_DATA ? data_in(r, from, &in, now)

@@ -554,6 +554,62 @@ static void nonsense(void **state)
 	home_close();
 }
 
+/* OPEN from the place where the host is, as node 0, with this as its address on path 1. */
+static void open_with(const struct esp_addr *other, u64 stamp)
+{
+	u8 token[16];
+
+	ask(1, home.peer[1].node, 77, stamp, token);
+	begin(ESP_T_OPEN, 77, stamp);
+	memcpy(h->node, home.peer[0].node, 16);
+	memcpy(h->token, token, 16);
+	h->addr[1] = *other;
+	say(1, &place);
+}
+
+/* What cannot be the address of one interface, or is one of another network, is nobody's. */
+static void addresses(void **state)
+{
+	static const struct esp_addr bad[] = {
+		{ .port = 1 },
+		{ .addr = { 1 } },
+		{ .carrier = 4 },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 3 } },
+		{ .carrier = ESP_CARRIER_ETHER },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 2 }, .reserved = 1 },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 2 }, .port = 1 },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 2, 0, 0, 0, 0, 0, 1 } },
+		{ .carrier = ESP_CARRIER_UDP4, .port = 1 },
+		{ .carrier = ESP_CARRIER_UDP4, .addr = { 224, 0, 0, 1 } },
+		{ .carrier = ESP_CARRIER_UDP4, .addr = { 255, 255, 255, 255, 255, 255 } },
+		{ .carrier = ESP_CARRIER_UDP4, .addr = { 10, 0, 0, 1, 1 } },
+		{ .carrier = ESP_CARRIER_UDP6 },
+		{ .carrier = ESP_CARRIER_UDP6, .addr = { 0xff, 2 } },
+	};
+	struct esp_addr other = { .carrier = ESP_CARRIER_UDP4, .addr = { 10, 0, 0, 1 } };
+	u32 i;
+
+	(void)state;
+	open_rails(2);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		open_with(&bad[i], i + 1);
+		assert_int_equal(count(1, ESP_C_drop_hello_fields), i + 1);
+		assert_int_equal(ngot, 0);
+		assert_false(esp_addr_good(&bad[i]));
+	}
+	open_with(&other, 100);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(home.node[1]->flows->f.path[1].state, ESP_PATH_NONE);
+	home_pass(7 * ESP_S, NULL);
+	other.carrier = ESP_CARRIER_ETHER;
+	other.addr[5] = HOST;
+	open_with(&other, 200);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(home.node[1]->flows->f.path[1].state, ESP_PATH_PROBING);
+	home_close();
+}
+
 static void reject(const struct esp_addr *from, u8 reason, u8 reserved)
 {
 	struct esp_rejected *j;
@@ -654,8 +710,8 @@ int main(void)
 		cmocka_unit_test(no_pretending),  cmocka_unit_test(no_calling),
 		cmocka_unit_test(going_on),       cmocka_unit_test(vouched),
 		cmocka_unit_test(forgotten),      cmocka_unit_test(moved),
-		cmocka_unit_test(nonsense),       cmocka_unit_test(rejected),
-		cmocka_unit_test(not_there),
+		cmocka_unit_test(nonsense),       cmocka_unit_test(addresses),
+		cmocka_unit_test(rejected),       cmocka_unit_test(not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
