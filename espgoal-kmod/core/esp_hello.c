@@ -74,12 +74,17 @@ bool esp_addr_good(const struct esp_addr *a)
 int esp_hello_fields(const struct esp_in *in)
 {
 	const struct esp_hello *h = hello_of(in);
+	u8 type = esp_hdr(in)->type;
 	u32 i;
 
 	if (in->hdr_len != sizeof(struct esp_hdr) + sizeof(*h))
 		return ESP_C_drop_hello_fields;
-	if ((esp_hdr(in)->type == ESP_T_HELLO || esp_hdr(in)->type == ESP_T_OPEN) &&
-	    esp_hdr(in)->cid)
+	if ((type == ESP_T_HELLO || type == ESP_T_OPEN) && esp_hdr(in)->cid)
+		return ESP_C_drop_hello_fields;
+	/* They could never be given a meaning if anything passed. */
+	if ((type == ESP_T_HELLO || type == ESP_T_TOKEN) && (h->pn || h->mid))
+		return ESP_C_drop_hello_fields;
+	if (type == ESP_T_HELLO && !all_zero(h->token, sizeof(h->token)))
 		return ESP_C_drop_hello_fields;
 	if (h->reserved[0] || h->reserved[1] || h->reserved[2] || !h->cid || !h->stamp ||
 	    !h->version)
@@ -195,7 +200,7 @@ void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 	}
 }
 
-/* TOKEN, which keeps nothing here, and says no name. */
+/* TOKEN, which keeps nothing here, and says no name; nor where else we are, to who does not know it. */
 void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
 		      const struct esp_hello *q, const u8 token[16])
 {
@@ -205,6 +210,8 @@ void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 	h->stamp = q->stamp;
 	esp_hello_hash(r->node->id, ESP_T_TOKEN, to, &r->addr, q, h->node);
 	memcpy(h->token, token, sizeof(h->token));
+	if (all_zero(token, sizeof(h->token)))
+		memset(h->addr, 0, sizeof(h->addr));
 }
 
 void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to, u64 cid,

@@ -167,9 +167,11 @@ static u64 count(u32 node, u32 c)
 /* Who does not know a node's name is not told it, and can open nothing. */
 static void no_name(void **state)
 {
+	static const struct esp_addr nowhere;
 	static const u8 none[16];
 	const struct esp_hello *t;
 	u8 token[16], hash[16];
+	u32 i;
 
 	(void)state;
 	open3();
@@ -177,6 +179,8 @@ static void no_name(void **state)
 	memcpy(h->node, home.peer[HOST].node, 16);
 	say(1, &home.peer[HOST].addr[0]);
 	t = answer(ESP_T_TOKEN);
+	for (i = 0; i < ESP_PATHS; i++)
+		assert_memory_equal(&t->addr[i], &nowhere, sizeof(nowhere));
 	assert_memory_not_equal(t->node, home.peer[1].node, 16);
 	esp_hello_hash(home.peer[1].node, ESP_T_TOKEN, NULL, &home.peer[1].addr[0], t, hash);
 	assert_memory_equal(t->node, hash, 16);
@@ -523,6 +527,7 @@ static void moved(void **state)
 static void nonsense(void **state)
 {
 	struct esp_addr group;
+	u32 i, bad = 0;
 
 	(void)state;
 	open3();
@@ -543,13 +548,22 @@ static void nonsense(void **state)
 	say(1, &home.peer[1].addr[0]);
 	assert_int_equal(count(1, ESP_C_drop_hello_self), 1);
 
+	for (i = 0; i < 5; i++) {
+		begin(i < 3 ? ESP_T_HELLO : ESP_T_TOKEN, 77, 5);
+		h->pn = cpu_to_le32(i % 3 == 0);
+		h->mid = cpu_to_le32(i % 3 == 1);
+		h->token[15] = i == 2;
+		say(1, &home.peer[0].addr[0]);
+		assert_int_equal(count(1, ESP_C_drop_hello_fields), ++bad);
+	}
+
 	/* With the stamp 0 no attempt is newer than none. */
 	begin(ESP_T_OPEN, 77, 0);
 	memcpy(h->node, home.peer[0].node, 16);
 	esp_hello_token(&home.node[1]->n, home.now >> 32, &home.peer[0].addr[0],
 			&home.peer[1].addr[0], h, h->token);
 	say(1, &home.peer[0].addr[0]);
-	assert_int_equal(count(1, ESP_C_drop_hello_fields), 1);
+	assert_int_equal(count(1, ESP_C_drop_hello_fields), ++bad);
 	assert_null(home.node[1]->flows);
 	home_close();
 }
