@@ -512,7 +512,9 @@ struct esp_flow {
 	u64 cid_peer;   /* theirs, once it is known */
 	u64 stamp_peer; /* of its last attempt that was believed */
 	u64 taken;      /* when */
-	struct esp_addr shown; /* where the peer has shown to be: its last OPEN or ACCEPT is from there */
+	struct esp_addr
+		shown; /* where the peer has shown to be: its last OPEN or ACCEPT is from there */
+	u64 asked;     /* when a table was asked because of an OPEN */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */
@@ -602,7 +604,6 @@ enum esp_bucket_kind {
 	ESP_BUCKET_HELLO = 0,
 	ESP_BUCKET_RESET,
 	ESP_BUCKET_SEARCH,
-	ESP_BUCKET_TABLES, /* a hundredth of the others: looks through every member's table */
 	ESP_BUCKETS
 };
 

@@ -233,8 +233,7 @@ void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 /* A token bucket: params.hello_rate a second, and as many at once. */
 bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 {
-	u32 share = kind == ESP_BUCKET_TABLES ? 100 : 1;
-	u64 most = esp_max(n->p.hello_rate / share, 1), pause = n->hello_pause * share;
+	u64 most = esp_max(n->p.hello_rate, 1), pause = n->hello_pause;
 	struct esp_bucket *b = &n->bucket[kind];
 
 	while (b->left < most && esp_since(now, b->filled) >= pause) {

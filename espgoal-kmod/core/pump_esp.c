@@ -7,6 +7,8 @@
  */
 #include "esp_int.h"
 
+#define ASK_PAUSE (100 * ESP_MS) /* a flow's, between two looks through the tables */
+
 void esp_params_default(struct esp_params *p)
 {
 	memset(p, 0, sizeof(*p));
@@ -471,16 +473,21 @@ static struct esp_flow *open_flow(struct esp_rail *r, const struct esp_hello *h,
 	return env_flow_by_peer(n, h->node);
 }
 
-/* Two say that they are the peer of @f, and no table was asked yet. */
+/*
+ * Two say that they are the peer of @f, and no table was asked yet. Strangers' flows are few, so it is
+ * enough that each may cost a look through all tables now and then.
+ */
 static void ask_tables(struct esp_flow *f, u64 now)
 {
 	struct esp_node *n = f->node;
 	struct esp_member *m = NULL;
 	bool ok;
 
-	env_node_lock(n);
-	ok = esp_hello_allowed(n, ESP_BUCKET_TABLES, now);
-	env_node_unlock(n);
+	env_flow_lock(f);
+	ok = esp_since(now, f->asked) >= ASK_PAUSE;
+	if (ok)
+		f->asked = now;
+	env_flow_unlock(f);
 	while (ok && (m = env_member_next(n, m)) != NULL) {
 		const struct esp_table *tab = m->table;
 		u32 rank = esp_table_find(tab, f->peer.node);
@@ -549,8 +556,7 @@ static int answer_in(struct esp_rail *r, const struct esp_addr *from, const stru
 	else if (h->type == ESP_T_ACCEPT)
 		why = esp_hello_accept_in(f, r->place, from, q, &t);
 	else
-		why = esp_hello_reject_in(f, r->place, from, (const struct esp_rejected *)q,
-					  &t);
+		why = esp_hello_reject_in(f, r->place, from, (const struct esp_rejected *)q, &t);
 	esp_batch_push(f);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);

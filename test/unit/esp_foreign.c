@@ -291,6 +291,37 @@ static void no_locking_out(void **state)
 	home_close();
 }
 
+/* Nor by having many tables asked for names that nobody has. */
+static void no_crowding_out(void **state)
+{
+	struct home_run *r;
+	u32 i, k;
+
+	(void)state;
+	open3();
+	claim(1, 0, 77, ~0ull);
+	answer(ESP_T_ACCEPT);
+	for (i = 0; i < 300; i++) {
+		u8 name[16], token[16];
+
+		memset(name, i % 3 + 1, sizeof(name));
+		for (k = 0; k < 2; k++) {
+			ask(1, home.peer[1].node, 1000 + i, 1000 - k, token);
+			begin(ESP_T_OPEN, 1000 + i, 1000 - k);
+			memcpy(h->node, name, 16);
+			memcpy(h->token, token, 16);
+			say(1, &place);
+			ngot = 0;
+		}
+	}
+	r = start(1, GOAL_OP_RECV, 0, 1);
+	start(0, GOAL_OP_SEND, 1, 1);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	home_close();
+}
+
 /* Nor does he make the peer dead by dying himself. */
 static void no_dying(void **state)
 {
@@ -720,12 +751,13 @@ int main(void)
 		cmocka_unit_test(no_name),        cmocka_unit_test(no_replacing),
 		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
 		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
-		cmocka_unit_test(no_moving),      cmocka_unit_test(wrong_table),
-		cmocka_unit_test(no_pretending),  cmocka_unit_test(no_calling),
-		cmocka_unit_test(going_on),       cmocka_unit_test(vouched),
-		cmocka_unit_test(forgotten),      cmocka_unit_test(moved),
-		cmocka_unit_test(nonsense),       cmocka_unit_test(addresses),
-		cmocka_unit_test(rejected),       cmocka_unit_test(not_there),
+		cmocka_unit_test(no_moving),      cmocka_unit_test(no_crowding_out),
+		cmocka_unit_test(wrong_table),    cmocka_unit_test(no_pretending),
+		cmocka_unit_test(no_calling),     cmocka_unit_test(going_on),
+		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
+		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
+		cmocka_unit_test(addresses),      cmocka_unit_test(rejected),
+		cmocka_unit_test(not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
