@@ -507,14 +507,13 @@ enum esp_flow_state {
 struct esp_flow {
 	struct esp_node *node;
 	struct esp_peer peer;
-	u64 cid;        /* ours */
-	u32 renewed;    /* how often it has begun anew */
-	u64 cid_peer;   /* theirs, once it is known */
-	u64 stamp_peer; /* of its last attempt that was believed */
-	u64 taken;      /* when */
-	struct esp_addr
-		shown; /* where the peer has shown to be: its last OPEN or ACCEPT is from there */
-	u64 asked;     /* when a table was asked because of an OPEN */
+	u64 cid;               /* ours */
+	u32 renewed;           /* how often it has begun anew */
+	u64 cid_peer;          /* theirs, once it is known */
+	u64 stamp_peer;        /* of its last attempt that was believed */
+	u64 taken;             /* when */
+	struct esp_addr shown; /* where the peer's last OPEN or ACCEPT came from */
+	u64 asked;             /* when a table was asked because of an OPEN */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */
@@ -601,7 +600,8 @@ struct esp_batch {
 
 /* What the unverified may cost a second, each kind by itself: none keeps the others out. */
 enum esp_bucket_kind {
-	ESP_BUCKET_HELLO = 0,
+	ESP_BUCKET_HELLO = 0, /* of who knows our name */
+	ESP_BUCKET_WRONG,     /* of who does not */
 	ESP_BUCKET_RESET,
 	ESP_BUCKET_SEARCH,
 	ESP_BUCKETS

@@ -422,17 +422,20 @@ static void reset(struct esp_rail *r, const struct esp_addr *to, u64 cid, u64 no
 static void hello_in(struct esp_rail *r, const struct esp_addr *from, const struct esp_hello *h,
 		     u64 now)
 {
-	struct esp_out *o = reply(r, ESP_BUCKET_HELLO, now);
 	u8 token[16], hash[16];
+	struct esp_out *o;
+	bool knows;
 
+	/* First: those who do not know our name must not use up what is for those who do. */
+	esp_hello_hash(r->node->id, ESP_T_HELLO, from, &r->addr, h, hash);
+	knows = esp_hello_same(hash, h->node);
+	o = reply(r, knows ? ESP_BUCKET_HELLO : ESP_BUCKET_WRONG, now);
 	if (!o)
 		return;
-	esp_hello_hash(r->node->id, ESP_T_HELLO, from, &r->addr, h, hash);
-	if (esp_hello_same(hash, h->node))
+	if (knows)
 		esp_hello_token(r->node, (u32)(now >> 32), from, &r->addr, h, token);
 	else
-		memset(token, 0,
-		       sizeof(token)); /* who does not know our name has no business here */
+		memset(token, 0, sizeof(token)); /* they have no business here */
 	esp_hello_answer(o, r, from, h, token);
 	answer(r, o);
 }

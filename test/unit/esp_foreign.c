@@ -207,6 +207,34 @@ static void no_name(void **state)
 	home_close();
 }
 
+/* However many they are, who does know it is answered. */
+static void no_flooding(void **state)
+{
+	struct home_run *r;
+	u8 token[16];
+	u32 i;
+
+	(void)state;
+	open3();
+	home.node[1]->n.p.hello_rate = 20;
+	home.node[1]->n.hello_pause = ESP_S / 20;
+	for (i = 0; i < 10000; i++) {
+		begin(ESP_T_HELLO, 77, 5);
+		esp_out_end(&o);
+		esp_seal(&o, 0xffffffff);
+		home_inject(1, 0, &place, o.hdr, o.hdr_len);
+	}
+	home_pass(100 * ESP_US, NULL);
+	assert_true(count(1, ESP_C_drop_hello_rate) > 0);
+	ngot = 0;
+	ask(1, home.peer[1].node, 77, 6, token);
+	r = start(1, GOAL_OP_RECV, 0, 1);
+	start(0, GOAL_OP_SEND, 1, 1);
+	assert_true(home_pass(ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	home_close();
+}
+
 /* An open flow stays where it is, whatever the stamp says, and goes on. */
 static void no_replacing(void **state)
 {
@@ -748,16 +776,16 @@ static void not_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_name),        cmocka_unit_test(no_replacing),
-		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
-		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
-		cmocka_unit_test(no_moving),      cmocka_unit_test(no_crowding_out),
-		cmocka_unit_test(wrong_table),    cmocka_unit_test(no_pretending),
-		cmocka_unit_test(no_calling),     cmocka_unit_test(going_on),
-		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
-		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
-		cmocka_unit_test(addresses),      cmocka_unit_test(rejected),
-		cmocka_unit_test(not_there),
+		cmocka_unit_test(no_name),         cmocka_unit_test(no_replacing),
+		cmocka_unit_test(no_overtaking),   cmocka_unit_test(no_first),
+		cmocka_unit_test(no_locking_out),  cmocka_unit_test(no_dying),
+		cmocka_unit_test(no_moving),       cmocka_unit_test(no_flooding),
+		cmocka_unit_test(no_crowding_out), cmocka_unit_test(wrong_table),
+		cmocka_unit_test(no_pretending),   cmocka_unit_test(no_calling),
+		cmocka_unit_test(going_on),        cmocka_unit_test(vouched),
+		cmocka_unit_test(forgotten),       cmocka_unit_test(moved),
+		cmocka_unit_test(nonsense),        cmocka_unit_test(addresses),
+		cmocka_unit_test(rejected),        cmocka_unit_test(not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
