@@ -250,8 +250,8 @@ bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 	return true;
 }
 
-static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *token,
-		 struct esp_todo *t)
+static void send(struct esp_flow *f, u32 place, const struct esp_addr *to, u8 type, u64 cid,
+		 const u8 *token, struct esp_todo *t)
 {
 	struct esp_rail *r = place < ESP_PATHS ? esp_rail_at(f->node, place) : NULL;
 	struct esp_out *o = r ? env_out_get(r) : NULL;
@@ -261,7 +261,7 @@ static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *toke
 		env_count(f->node, ESP_C_no_out, 1);
 		return; /* the timer tries again */
 	}
-	h = begin(o, r, &f->peer.addr[place], type, cid);
+	h = begin(o, r, to, type, cid);
 	h->cid = cpu_to_le64(f->cid);
 	h->stamp = cpu_to_le64(type == ESP_T_ACCEPT ? f->stamp_peer : f->stamp);
 	if (token)
@@ -274,6 +274,12 @@ static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *toke
 	}
 	env_out(r, o);
 	t->kick |= 1u << place;
+}
+
+/* HELLO or OPEN. */
+static void call(struct esp_flow *f, u32 place, u8 type, struct esp_todo *t)
+{
+	send(f, place, &f->peer.addr[place], type, 0, type == ESP_T_OPEN ? f->token : NULL, t);
 }
 
 /* The next place where the peer may be reached, from @place on; ESP_PATHS: none. */
@@ -319,14 +325,13 @@ static void again(struct esp_flow *f, struct esp_todo *t)
 	if (place == ESP_PATHS)
 		return; /* no rail now; until one comes, or the peer counts as dead */
 	if (f->state == ESP_FLOW_OPEN) {
-		send(f, place, ESP_T_OPEN, 0, f->token, t);
+		call(f, place, ESP_T_OPEN, t);
 		/* The path may have failed, or the peer have lost what made the token. */
 		if (f->hello_tries % ASIDE == 0)
-			send(f, next_place(f, place + f->hello_tries / ASIDE), ESP_T_HELLO, 0, NULL,
-			     t);
+			call(f, next_place(f, place + f->hello_tries / ASIDE), ESP_T_HELLO, t);
 		return;
 	}
-	send(f, place, ESP_T_HELLO, 0, NULL, t);
+	call(f, place, ESP_T_HELLO, t);
 	f->hello_path = place + 1; /* the answer says which one works */
 }
 
@@ -398,6 +403,8 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 		not_there(f, place, t);
 		return 0;
 	}
+	if (all_zero(h->token, sizeof(h->token)))
+		return ESP_C_drop_hello_echo; /* an address of ours was just changing */
 	f->strangers &= ~(1u << place);
 	f->heard = t->now;
 	if (!esp_hello_alike(h)) {
@@ -465,7 +472,7 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	bool moved = f->state != ESP_FLOW_IDLE && !known(f, from);
 
 	if (f->state == ESP_FLOW_UP && f->cid_peer == cid && f->stamp_peer == stamp) {
-		send(f, place, ESP_T_ACCEPT, cid, h->token, t); /* ours was lost */
+		send(f, place, from, ESP_T_ACCEPT, cid, h->token, t); /* ours was lost */
 		return 0;
 	}
 	if (stamp <= f->stamp_peer)
@@ -487,7 +494,7 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	f->stamp_peer = stamp;
 	f->taken = t->now;
 	esp_flow_up(f, place, from, h, t);
-	send(f, place, ESP_T_ACCEPT, cid, h->token, t);
+	send(f, place, from, ESP_T_ACCEPT, cid, h->token, t);
 	return 0;
 }
 

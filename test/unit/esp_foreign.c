@@ -582,6 +582,42 @@ static void moved(void **state)
 	}
 }
 
+/* ACCEPT goes again to where OPEN comes from again: the initiator's address may have changed. */
+static void accepted_again(void **state)
+{
+	(void)state;
+	open3();
+	claim(1, HOST, 77, 5);
+	answer(ESP_T_ACCEPT);
+	begin(ESP_T_OPEN, 77, 5);
+	memcpy(h->node, home.peer[HOST].node, 16);
+	esp_hello_token(&home.node[1]->n, home.now >> 32, &home.peer[0].addr[0],
+			&home.peer[1].addr[0], h, h->token);
+	say(1, &home.peer[0].addr[0]);
+	assert_int_equal(ngot, 0);
+	assert_int_equal(count(0, ESP_C_drop_cid), 1);
+	home_close();
+}
+
+/* A token that opens nothing is not taken from who knows its name: its address was just changing. */
+static void no_token(void **state)
+{
+	struct esp_flow *f;
+
+	(void)state;
+	open3();
+	cut = true;
+	start(0, GOAL_OP_SEND, 1, 1);
+	f = &home.node[0]->flows->f;
+	begin(ESP_T_TOKEN, f->cid, f->stamp);
+	((struct esp_hdr *)o.hdr)->cid = cpu_to_le64(f->cid);
+	esp_hello_hash(home.peer[1].node, ESP_T_TOKEN, NULL, &home.peer[1].addr[0], h, h->node);
+	say(0, &home.peer[1].addr[0]);
+	assert_int_equal(count(0, ESP_C_drop_hello_echo), 1);
+	assert_int_equal(f->state, ESP_FLOW_HELLO);
+	home_close();
+}
+
 /* What no node sends. */
 static void nonsense(void **state)
 {
@@ -779,7 +815,8 @@ int main(void)
 		cmocka_unit_test(no_name),         cmocka_unit_test(no_replacing),
 		cmocka_unit_test(no_overtaking),   cmocka_unit_test(no_first),
 		cmocka_unit_test(no_locking_out),  cmocka_unit_test(no_dying),
-		cmocka_unit_test(no_moving),       cmocka_unit_test(no_flooding),
+		cmocka_unit_test(no_moving),       cmocka_unit_test(accepted_again),
+		cmocka_unit_test(no_token),        cmocka_unit_test(no_flooding),
 		cmocka_unit_test(no_crowding_out), cmocka_unit_test(wrong_table),
 		cmocka_unit_test(no_pretending),   cmocka_unit_test(no_calling),
 		cmocka_unit_test(going_on),        cmocka_unit_test(vouched),
