@@ -231,11 +231,13 @@ void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 }
 
 /* A token bucket: params.hello_rate a second, and as many at once. */
-bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
+static struct esp_bucket *filled(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 {
 	u64 most = esp_max(n->p.hello_rate, 1), pause = n->hello_pause;
 	struct esp_bucket *b = &n->bucket[kind];
 
+	if (esp_since(now, b->filled) >= most * pause)
+		b->left = most; /* and not step by step */
 	while (b->left < most && esp_since(now, b->filled) >= pause) {
 		b->filled += pause;
 		b->left++;
@@ -244,10 +246,29 @@ bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 		b->left = most;
 		b->filled = now;
 	}
+	return b;
+}
+
+bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
+{
+	struct esp_bucket *b = filled(n, kind, now);
+
 	if (!b->left)
 		return false;
 	b->left--;
 	return true;
+}
+
+/* What was allowed has cost so much more: what is not there is taken from what comes next. */
+void esp_hello_spend(struct esp_node *n, enum esp_bucket_kind kind, u64 more)
+{
+	struct esp_bucket *b = &n->bucket[kind];
+
+	if (b->left < more) {
+		b->filled += (more - b->left) * n->hello_pause;
+		more = b->left;
+	}
+	b->left -= more;
 }
 
 static void send(struct esp_flow *f, u32 place, const struct esp_addr *to, u8 type, u64 cid,

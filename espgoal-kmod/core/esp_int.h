@@ -150,6 +150,7 @@ void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 		      u8 reason);
 /* Under the node's lock: may an unverified frame be answered? */
 bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now);
+void esp_hello_spend(struct esp_node *n, enum esp_bucket_kind kind, u64 more);
 /* Under the flow's lock; those that answer int: 0, or the reason to drop the frame. */
 void esp_hello_start(struct esp_flow *f, struct esp_todo *t);
 void esp_hello_timer(struct esp_flow *f, struct esp_todo *t);

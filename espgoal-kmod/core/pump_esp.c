@@ -7,7 +7,8 @@
  */
 #include "esp_int.h"
 
-#define ASK_PAUSE (100 * ESP_MS) /* a flow's, between two looks through the tables */
+#define SEARCH_FLOWS 16             /* as many as may be looked at for one allowed answer */
+#define ASK_PAUSE    (100 * ESP_MS) /* a flow's, between two looks through the tables */
 
 void esp_params_default(struct esp_params *p)
 {
@@ -573,6 +574,7 @@ static int reset_in(struct esp_rail *r, u64 cid, u64 now)
 	struct esp_node *n = r->node;
 	struct esp_flow *f = NULL;
 	bool found = false, ok;
+	u64 looked = 0;
 
 	env_node_lock(n);
 	ok = esp_hello_allowed(n, ESP_BUCKET_SEARCH, now); /* the search is long */
@@ -582,6 +584,7 @@ static int reset_in(struct esp_rail *r, u64 cid, u64 now)
 	while ((f = env_flow_next(n, f)) != NULL) {
 		struct esp_todo t;
 
+		looked++;
 		esp_todo_init(&t, n, now);
 		env_flow_lock(f);
 		if (f->state == ESP_FLOW_UP && f->cid_peer == cid) {
@@ -592,6 +595,9 @@ static int reset_in(struct esp_rail *r, u64 cid, u64 now)
 		env_flow_unlock(f);
 		esp_todo_run(f, &t);
 	}
+	env_node_lock(n);
+	esp_hello_spend(n, ESP_BUCKET_SEARCH, looked / SEARCH_FLOWS);
+	env_node_unlock(n);
 	return found ? 0 : ESP_C_drop_reset;
 }
 

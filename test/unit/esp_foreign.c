@@ -319,28 +319,32 @@ static void no_locking_out(void **state)
 	home_close();
 }
 
+/* The host opens a flow as a node that nobody has ever heard of. */
+static void invent(u8 name, u64 cid, u64 stamp)
+{
+	u8 token[16];
+
+	ask(1, home.peer[1].node, cid, stamp, token);
+	begin(ESP_T_OPEN, cid, stamp);
+	memset(h->node, name, sizeof(h->node));
+	memcpy(h->token, token, 16);
+	say(1, &place);
+	ngot = 0;
+}
+
 /* Nor by having many tables asked for names that nobody has. */
 static void no_crowding_out(void **state)
 {
 	struct home_run *r;
-	u32 i, k;
+	u32 i;
 
 	(void)state;
 	open3();
 	claim(1, 0, 77, ~0ull);
 	answer(ESP_T_ACCEPT);
 	for (i = 0; i < 300; i++) {
-		u8 name[16], token[16];
-
-		memset(name, i % 3 + 1, sizeof(name));
-		for (k = 0; k < 2; k++) {
-			ask(1, home.peer[1].node, 1000 + i, 1000 - k, token);
-			begin(ESP_T_OPEN, 1000 + i, 1000 - k);
-			memcpy(h->node, name, 16);
-			memcpy(h->token, token, 16);
-			say(1, &place);
-			ngot = 0;
-		}
+		invent(i % 3 + 1, 1000 + i, 1000);
+		invent(i % 3 + 1, 1000 + i, 999);
 	}
 	r = start(1, GOAL_OP_RECV, 0, 1);
 	start(0, GOAL_OP_SEND, 1, 1);
@@ -618,6 +622,28 @@ static void no_token(void **state)
 	home_close();
 }
 
+/* The more flows there are the fewer RESETs are looked into. */
+static void no_searching(void **state)
+{
+	u32 i;
+
+	(void)state;
+	open3();
+	for (i = 0; i < 64; i++)
+		invent(i + 1, 1000 + i, 5);
+	home.node[1]->n.p.hello_rate = 100;
+	home.node[1]->n.hello_pause = ESP_S / 100;
+	for (i = 0; i < 100; i++)
+		reset(1, 4711);
+	assert_in_range(count(1, ESP_C_drop_reset), 20, 21);
+	home_pass(500 * ESP_MS, NULL);
+	for (i = 0; i < 100; i++)
+		reset(1, 4711);
+	assert_in_range(count(1, ESP_C_drop_reset), 30, 32);
+	assert_int_equal(count(1, ESP_C_drop_hello_rate) + count(1, ESP_C_drop_reset), 200);
+	home_close();
+}
+
 /* What no node sends. */
 static void nonsense(void **state)
 {
@@ -812,17 +838,18 @@ static void not_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_name),         cmocka_unit_test(no_replacing),
-		cmocka_unit_test(no_overtaking),   cmocka_unit_test(no_first),
-		cmocka_unit_test(no_locking_out),  cmocka_unit_test(no_dying),
-		cmocka_unit_test(no_moving),       cmocka_unit_test(accepted_again),
-		cmocka_unit_test(no_token),        cmocka_unit_test(no_flooding),
-		cmocka_unit_test(no_crowding_out), cmocka_unit_test(wrong_table),
-		cmocka_unit_test(no_pretending),   cmocka_unit_test(no_calling),
-		cmocka_unit_test(going_on),        cmocka_unit_test(vouched),
-		cmocka_unit_test(forgotten),       cmocka_unit_test(moved),
-		cmocka_unit_test(nonsense),        cmocka_unit_test(addresses),
-		cmocka_unit_test(rejected),        cmocka_unit_test(not_there),
+		cmocka_unit_test(no_name),        cmocka_unit_test(no_replacing),
+		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
+		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
+		cmocka_unit_test(no_moving),      cmocka_unit_test(no_searching),
+		cmocka_unit_test(accepted_again), cmocka_unit_test(no_token),
+		cmocka_unit_test(no_flooding),    cmocka_unit_test(no_crowding_out),
+		cmocka_unit_test(wrong_table),    cmocka_unit_test(no_pretending),
+		cmocka_unit_test(no_calling),     cmocka_unit_test(going_on),
+		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
+		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
+		cmocka_unit_test(addresses),      cmocka_unit_test(rejected),
+		cmocka_unit_test(not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
