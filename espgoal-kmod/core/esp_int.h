@@ -86,6 +86,12 @@ static inline bool esp_same_key(const struct esp_key *a, const struct esp_key *b
 	       a->instance == b->instance;
 }
 
+/* Runs of a group have an order. */
+static inline u64 esp_run_number(const struct esp_key *k)
+{
+	return (u64)k->opid << 32 | k->start;
+}
+
 static inline bool esp_same_run(const struct esp_key *a, const struct esp_key *b)
 {
 	return a->nonce == b->nonce && a->cookie == b->cookie && a->opid == b->opid &&
@@ -344,6 +350,8 @@ u32 esp_pull_next(struct esp_node *n, struct esp_granted *g, u32 max, u64 now);
 bool esp_wait_any(struct esp_node *n, const struct esp_key *k);
 struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
 			      u8 kind);
+/* Of the flow's records for @k's member, the one whose run comes last, if that is after @k's. */
+struct esp_ctl *esp_wait_last(struct esp_flow *f, const struct esp_key *k);
 /* The next one of @kind for this run after @prev (NULL: the first), of whatever flow. */
 struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const struct esp_key *k,
 			      u8 kind);
