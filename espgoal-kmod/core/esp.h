@@ -507,15 +507,18 @@ enum esp_flow_state {
 struct esp_flow {
 	struct esp_node *node;
 	struct esp_peer peer;
-	u64 cid;        /* ours */
-	u32 renewed;    /* how often it has begun anew */
-	u64 cid_peer;   /* theirs, once it is known */
-	u64 stamp_peer; /* of its last attempt that was believed */
-	u64 taken;      /* when */
+	u64 cid;               /* ours */
+	u32 renewed;           /* how often it has begun anew */
+	u64 cid_peer;          /* theirs, once it is known */
+	u64 stamp_peer;        /* of its last attempt that was believed */
+	u64 taken;             /* when */
+	struct esp_addr shown; /* where the peer's last OPEN or ACCEPT came from */
+	u64 asked;             /* when a table was asked because of an OPEN */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
 	u8 state; /* enum esp_flow_state */
 	u8 hello_tries, hello_path, hello_rounds;
+	u8 strangers; /* bit p: at the peer's address of place p is somebody else */
 	bool batched; /* in a batch: somebody will flush it */
 	bool pcrc;    /* payload is checksummed */
 	bool waiting; /* something was missing after the last entry */
@@ -554,6 +557,7 @@ struct esp_flow {
 	struct esp_link say;  /* receptions: grants, STOP */
 	u64 gone[ESP_GONES];  /* cookies of the GONE among ctls */
 	u32 ngone;
+	u64 gone_at; /* so much of the time that the peer's GONEs may take is used up */
 	struct esp_msg *tx_hash[ESP_TX_HASH];
 	/* in */
 	u8 nrefused;
@@ -596,10 +600,10 @@ struct esp_batch {
 
 /* What the unverified may cost a second, each kind by itself: none keeps the others out. */
 enum esp_bucket_kind {
-	ESP_BUCKET_HELLO = 0,
+	ESP_BUCKET_HELLO = 0, /* of who knows our name */
+	ESP_BUCKET_WRONG,     /* of who does not */
 	ESP_BUCKET_RESET,
 	ESP_BUCKET_SEARCH,
-	ESP_BUCKET_TABLES, /* a hundredth of the others: looks through every member's table */
 	ESP_BUCKETS
 };
 

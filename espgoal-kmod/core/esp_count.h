@@ -19,7 +19,7 @@
 	X(drop_reserved)      /* a reserved bit or field is not zero */ \
 	X(drop_cid)           /* no such connection id */ \
 	X(drop_rail_down)     /* came in on a rail that is down */ \
-	X(drop_source)        /* from a multicast address */ \
+	X(drop_source)        /* from an address that is no single interface's */ \
 	/* hello */ \
 	X(drop_hello_fields) \
 	X(drop_hello_self)    /* our own address or node id */ \

@@ -102,11 +102,12 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		p->rx_cum = pn;
 		p->rail = esp_rail_at(f->node, i);
 		p->addr = h->addr[i];
-		if (i == place || !p->rail || p->addr.carrier == ESP_CARRIER_NONE)
+		if (i == place || !esp_path_ends(p))
 			continue;
 		p->say_mtu = true;
 		esp_path_set(f, p, ESP_PATH_PROBING, t);
 	}
+	f->shown = *from;
 	f->peer.addr[place] = *from;
 	f->path[place].addr = *from;
 	f->path[place].mtu_peer = le16_to_cpu(h->mtu);
@@ -182,16 +183,19 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 	if (f->vouched || f->state == ESP_FLOW_DEAD)
 		return;
 	f->vouched = true;
-	/* What it says of itself counts only once it has answered there. */
+	/* Its token came back from there; acknowledgements may come from anywhere. */
 	for (i = 0; i < ESP_PATHS; i++)
-		if (f->state == ESP_FLOW_UP && f->path[i].state == ESP_PATH_UP &&
-		    !memcmp(&f->path[i].addr, &peer->addr[i], sizeof(peer->addr[i])))
+		if (f->state == ESP_FLOW_UP &&
+		    !memcmp(&f->shown, &peer->addr[i], sizeof(peer->addr[i]))) {
+			f->peer = *peer;
 			return;
+		}
 	env_count(f->node, ESP_C_flow_disowned, 1);
 	if (f->state != ESP_FLOW_IDLE)
 		esp_flow_renew(f, t);
 	f->peer = *peer;
 	f->stamp_peer = 0; /* of whoever that was */
+	f->answered = 0;   /* the same */
 	t->new_era = true; /* or late copies of the peer's own would be believed again */
 	esp_hello_start(f, t);
 }
@@ -200,7 +204,16 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 {
 	env_count(f->node, ESP_C_flow_reset, 1);
 	esp_flow_renew(f, t);
-	if (f->nmsgs || esp_linked(&f->ctls) || esp_linked(&f->rx) || t->now < f->watch_until)
+	/*
+	 * To nobody that no rank table knows: neither the addresses are known to be right nor who is
+	 * there, and the peer asks again for what it was to be told. What runs still receive from it
+	 * waits for its next OPEN, or for a table to be asked.
+	 */
+	if (!f->vouched && esp_linked(&f->rx))
+		f->state = ESP_FLOW_IDLE;
+	else if (!f->vouched)
+		esp_flow_end(f, 0, t);
+	else if (f->nmsgs || esp_linked(&f->ctls) || esp_linked(&f->rx) || t->now < f->watch_until)
 		esp_hello_start(f, t);
 	else
 		esp_flow_end(f, 0, t);

@@ -152,9 +152,7 @@ static bool chunk_fields_ok(const struct esp_chunk *c)
 	}
 	case ESP_K_ADDR:
 		return c->flags < ESP_PATHS &&
-		       ((const struct esp_path_addr *)c)->addr.carrier <= ESP_CARRIER_UDP6 &&
-		       !((const struct esp_path_addr *)c)->addr.reserved &&
-		       esp_addr_unicast(&((const struct esp_path_addr *)c)->addr);
+		       esp_addr_good(&((const struct esp_path_addr *)c)->addr);
 	default:
 		return !c->flags;
 	}

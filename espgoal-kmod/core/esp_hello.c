@@ -34,21 +34,57 @@ static const struct esp_hello *hello_of(const struct esp_in *in)
 	return (const struct esp_hello *)(in->h + sizeof(struct esp_hdr));
 }
 
-bool esp_addr_unicast(const struct esp_addr *a)
+static bool all_zero(const void *at, u32 len)
 {
-	return a->carrier != ESP_CARRIER_ETHER || !(a->addr[0] & 1);
+	const u8 *p = at;
+
+	while (len && !*p) {
+		p++;
+		len--;
+	}
+	return !len;
+}
+
+/* None, or one that is some single interface's, and nothing else in it. */
+bool esp_addr_good(const struct esp_addr *a)
+{
+	static const u8 bytes[] = {
+		[ESP_CARRIER_ETHER] = 6, [ESP_CARRIER_UDP4] = 4, [ESP_CARRIER_UDP6] = 16
+	};
+	u32 n;
+
+	if (a->carrier > ESP_CARRIER_UDP6 || a->reserved)
+		return false;
+	n = bytes[a->carrier];
+	if (!all_zero(a->addr + n, sizeof(a->addr) - n))
+		return false;
+	switch (a->carrier) {
+	case ESP_CARRIER_NONE:
+		return !a->port;
+	case ESP_CARRIER_ETHER:
+		return !a->port && !(a->addr[0] & 1) && !all_zero(a->addr, n);
+	case ESP_CARRIER_UDP4: /* nor multicast, reserved, or to all */
+		return a->addr[0] < 224 && !all_zero(a->addr, n);
+	default:
+		return a->addr[0] != 0xff && !all_zero(a->addr, n);
+	}
 }
 
 /* What every hello must fulfil, whoever sent it. */
 int esp_hello_fields(const struct esp_in *in)
 {
 	const struct esp_hello *h = hello_of(in);
+	u8 type = esp_hdr(in)->type;
 	u32 i;
 
 	if (in->hdr_len != sizeof(struct esp_hdr) + sizeof(*h))
 		return ESP_C_drop_hello_fields;
-	if ((esp_hdr(in)->type == ESP_T_HELLO || esp_hdr(in)->type == ESP_T_OPEN) &&
-	    esp_hdr(in)->cid)
+	if ((type == ESP_T_HELLO || type == ESP_T_OPEN) && esp_hdr(in)->cid)
+		return ESP_C_drop_hello_fields;
+	/* They could never be given a meaning if anything passed. */
+	if ((type == ESP_T_HELLO || type == ESP_T_TOKEN) && (h->pn || h->mid))
+		return ESP_C_drop_hello_fields;
+	if (type == ESP_T_HELLO && !all_zero(h->token, sizeof(h->token)))
 		return ESP_C_drop_hello_fields;
 	if (h->reserved[0] || h->reserved[1] || h->reserved[2] || !h->cid || !h->stamp ||
 	    !h->version)
@@ -58,8 +94,7 @@ int esp_hello_fields(const struct esp_in *in)
 	if (le32_to_cpu(h->features) & ~ESP_FEAT_KNOWN)
 		return ESP_C_drop_hello_fields;
 	for (i = 0; i < ESP_PATHS; i++)
-		if (h->addr[i].carrier > ESP_CARRIER_UDP6 || h->addr[i].reserved ||
-		    !esp_addr_unicast(&h->addr[i]))
+		if (!esp_addr_good(&h->addr[i]))
 			return ESP_C_drop_hello_fields;
 	return 0;
 }
@@ -165,7 +200,7 @@ void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 	}
 }
 
-/* TOKEN, which keeps nothing here, and says no name. */
+/* TOKEN, which keeps nothing here, and says no name; nor where else we are, to who does not know it. */
 void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
 		      const struct esp_hello *q, const u8 token[16])
 {
@@ -175,6 +210,8 @@ void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 	h->stamp = q->stamp;
 	esp_hello_hash(r->node->id, ESP_T_TOKEN, to, &r->addr, q, h->node);
 	memcpy(h->token, token, sizeof(h->token));
+	if (all_zero(token, sizeof(h->token)))
+		memset(h->addr, 0, sizeof(h->addr));
 }
 
 void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to, u64 cid,
@@ -194,12 +231,13 @@ void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 }
 
 /* A token bucket: params.hello_rate a second, and as many at once. */
-bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
+static struct esp_bucket *filled(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 {
-	u32 share = kind == ESP_BUCKET_TABLES ? 100 : 1;
-	u64 most = esp_max(n->p.hello_rate / share, 1), pause = n->hello_pause * share;
+	u64 most = esp_max(n->p.hello_rate, 1), pause = n->hello_pause;
 	struct esp_bucket *b = &n->bucket[kind];
 
+	if (esp_since(now, b->filled) >= most * pause)
+		b->left = most; /* and not step by step */
 	while (b->left < most && esp_since(now, b->filled) >= pause) {
 		b->filled += pause;
 		b->left++;
@@ -208,14 +246,33 @@ bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
 		b->left = most;
 		b->filled = now;
 	}
+	return b;
+}
+
+bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now)
+{
+	struct esp_bucket *b = filled(n, kind, now);
+
 	if (!b->left)
 		return false;
 	b->left--;
 	return true;
 }
 
-static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *token,
-		 struct esp_todo *t)
+/* What was allowed has cost so much more: what is not there is taken from what comes next. */
+void esp_hello_spend(struct esp_node *n, enum esp_bucket_kind kind, u64 more)
+{
+	struct esp_bucket *b = &n->bucket[kind];
+
+	if (b->left < more) {
+		b->filled += (more - b->left) * n->hello_pause;
+		more = b->left;
+	}
+	b->left -= more;
+}
+
+static void send(struct esp_flow *f, u32 place, const struct esp_addr *to, u8 type, u64 cid,
+		 const u8 *token, struct esp_todo *t)
 {
 	struct esp_rail *r = place < ESP_PATHS ? esp_rail_at(f->node, place) : NULL;
 	struct esp_out *o = r ? env_out_get(r) : NULL;
@@ -225,7 +282,7 @@ static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *toke
 		env_count(f->node, ESP_C_no_out, 1);
 		return; /* the timer tries again */
 	}
-	h = begin(o, r, &f->peer.addr[place], type, cid);
+	h = begin(o, r, to, type, cid);
 	h->cid = cpu_to_le64(f->cid);
 	h->stamp = cpu_to_le64(type == ESP_T_ACCEPT ? f->stamp_peer : f->stamp);
 	if (token)
@@ -240,17 +297,37 @@ static void send(struct esp_flow *f, u32 place, u8 type, u64 cid, const u8 *toke
 	t->kick |= 1u << place;
 }
 
-/* The next place that has both ends, from @place on; ESP_PATHS: none. */
+/* HELLO or OPEN. */
+static void call(struct esp_flow *f, u32 place, u8 type, struct esp_todo *t)
+{
+	send(f, place, &f->peer.addr[place], type, 0, type == ESP_T_OPEN ? f->token : NULL, t);
+}
+
+/* The next place where the peer may be reached, from @place on; ESP_PATHS: none. */
 static u32 next_place(const struct esp_flow *f, u32 place)
 {
 	u32 i;
 
 	for (i = 0; i < ESP_PATHS; i++, place++) {
+		const struct esp_rail *r;
+
 		place %= ESP_PATHS;
-		if (esp_rail_at(f->node, place) && f->peer.addr[place].carrier != ESP_CARRIER_NONE)
+		r = esp_rail_at(f->node, place);
+		if (!(f->strangers & 1u << place) && r &&
+		    f->peer.addr[place].carrier == r->addr.carrier)
 			return place;
 	}
 	return ESP_PATHS;
+}
+
+/* With HELLO again. The peer may have taken an OPEN, and send to the id that was in it. */
+static void new_attempt(struct esp_flow *f)
+{
+	f->state = ESP_FLOW_HELLO;
+	esp_flow_rename(f);
+	f->stamp++;
+	f->hello_path++;
+	f->hello_tries = 0;
 }
 
 static void again(struct esp_flow *f, struct esp_todo *t)
@@ -258,12 +335,7 @@ static void again(struct esp_flow *f, struct esp_todo *t)
 	u32 place;
 
 	if (f->state == ESP_FLOW_OPEN && f->hello_tries >= OPEN_TRIES << f->hello_rounds) {
-		f->state = ESP_FLOW_HELLO;
-		/* The peer may have taken an OPEN, and send to the id that was in it. */
-		esp_flow_rename(f);
-		f->stamp++;
-		f->hello_path++;
-		f->hello_tries = 0;
+		new_attempt(f);
 		if (f->hello_rounds < 4)
 			f->hello_rounds++; /* perhaps the answer was on its way */
 	}
@@ -274,14 +346,13 @@ static void again(struct esp_flow *f, struct esp_todo *t)
 	if (place == ESP_PATHS)
 		return; /* no rail now; until one comes, or the peer counts as dead */
 	if (f->state == ESP_FLOW_OPEN) {
-		send(f, place, ESP_T_OPEN, 0, f->token, t);
+		call(f, place, ESP_T_OPEN, t);
 		/* The path may have failed, or the peer have lost what made the token. */
 		if (f->hello_tries % ASIDE == 0)
-			send(f, next_place(f, place + f->hello_tries / ASIDE), ESP_T_HELLO, 0, NULL,
-			     t);
+			call(f, next_place(f, place + f->hello_tries / ASIDE), ESP_T_HELLO, t);
 		return;
 	}
-	send(f, place, ESP_T_HELLO, 0, NULL, t);
+	call(f, place, ESP_T_HELLO, t);
 	f->hello_path = place + 1; /* the answer says which one works */
 }
 
@@ -292,6 +363,7 @@ void esp_hello_start(struct esp_flow *f, struct esp_todo *t)
 	f->hello_tries = 0;
 	f->hello_rounds = 0;
 	f->hello_path = 0;
+	f->strangers = 0;
 	f->progress = t->now;
 	env_count(f->node, ESP_C_flow_idle_hello, 1);
 	again(f, t);
@@ -308,7 +380,7 @@ void esp_hello_timer(struct esp_flow *f, struct esp_todo *t)
 /* The peer is not who we look for, or cannot talk to us: it will not come. */
 static void hopeless(struct esp_flow *f, s32 status, struct esp_todo *t)
 {
-	t->died = true;
+	t->died = f->vouched; /* else it may have been somebody else */
 	env_count(f->node, ESP_C_flow_dead, 1);
 	esp_flow_end(f, status, t);
 }
@@ -316,6 +388,24 @@ static void hopeless(struct esp_flow *f, s32 status, struct esp_todo *t)
 static bool from_there(const struct esp_flow *f, u32 place, const struct esp_addr *from)
 {
 	return !memcmp(&f->peer.addr[place], from, sizeof(*from));
+}
+
+/* Somebody else is at that address. The others may be right; else the peer would have answered. */
+static void not_there(struct esp_flow *f, u32 place, struct esp_todo *t)
+{
+	if (f->strangers & 1u << place)
+		return; /* what he said to the HELLO before */
+	f->strangers |= 1u << place;
+	if (next_place(f, 0) == ESP_PATHS) {
+		hopeless(f, -EHOSTUNREACH, t);
+		return;
+	}
+	if (f->state == ESP_FLOW_OPEN) {
+		if (place != f->hello_path)
+			return;
+		new_attempt(f);
+	}
+	again(f, t);
 }
 
 int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
@@ -331,9 +421,12 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 		return ESP_C_drop_hello_echo;
 	esp_hello_hash(f->peer.node, ESP_T_TOKEN, NULL, from, h, hash);
 	if (!esp_hello_same(hash, h->node)) {
-		hopeless(f, -EHOSTUNREACH, t);
+		not_there(f, place, t);
 		return 0;
 	}
+	if (all_zero(h->token, sizeof(h->token)))
+		return ESP_C_drop_hello_echo; /* an address of ours was just changing */
+	f->strangers &= ~(1u << place);
 	f->heard = t->now;
 	if (!esp_hello_alike(h)) {
 		hopeless(f, -EPROTO, t);
@@ -400,7 +493,7 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	bool moved = f->state != ESP_FLOW_IDLE && !known(f, from);
 
 	if (f->state == ESP_FLOW_UP && f->cid_peer == cid && f->stamp_peer == stamp) {
-		send(f, place, ESP_T_ACCEPT, cid, h->token, t); /* ours was lost */
+		send(f, place, from, ESP_T_ACCEPT, cid, h->token, t); /* ours was lost */
 		return 0;
 	}
 	if (stamp <= f->stamp_peer)
@@ -421,20 +514,25 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	}
 	f->stamp_peer = stamp;
 	f->taken = t->now;
-	f->vouched |= moved; /* where the table has it, nobody was */
 	esp_flow_up(f, place, from, h, t);
-	send(f, place, ESP_T_ACCEPT, cid, h->token, t);
+	send(f, place, from, ESP_T_ACCEPT, cid, h->token, t);
 	return 0;
 }
 
-int esp_hello_reject_in(struct esp_flow *f, const struct esp_rejected *j, struct esp_todo *t)
+/* From where OPEN is being answered; it shows that somebody is there. */
+int esp_hello_reject_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+			const struct esp_rejected *j, struct esp_todo *t)
 {
-	if (f->state != ESP_FLOW_HELLO && f->state != ESP_FLOW_OPEN)
+	if (f->state != ESP_FLOW_OPEN)
 		return ESP_C_drop_hello_state;
+	if (place != f->hello_path || !from_there(f, place, from))
+		return ESP_C_drop_hello_echo;
 	env_count(f->node, ESP_C_hello_rejected, 1);
-	if (j->reason == ESP_REJECT_ORDER)
+	if (j->reason == ESP_REJECT_ORDER) {
 		hopeless(f, -EPROTO, t);
-	else
-		f->hello_at = t->now + (f->node->p.hello_retry << PAUSE_MAX);
+		return 0;
+	}
+	f->progress = t->now;
+	f->hello_at = t->now + (f->node->p.hello_retry << PAUSE_MAX);
 	return 0;
 }

@@ -86,6 +86,12 @@ static inline bool esp_same_key(const struct esp_key *a, const struct esp_key *b
 	       a->instance == b->instance;
 }
 
+/* Runs of a group have an order. */
+static inline u64 esp_run_number(const struct esp_key *k)
+{
+	return (u64)k->opid << 32 | k->start;
+}
+
 static inline bool esp_same_run(const struct esp_key *a, const struct esp_key *b)
 {
 	return a->nonce == b->nonce && a->cookie == b->cookie && a->opid == b->opid &&
@@ -135,7 +141,7 @@ u32 esp_chunk_payload(const struct esp_chunk *c);
 
 /* esp_hello.c */
 /* Without a lock. */
-bool esp_addr_unicast(const struct esp_addr *a);
+bool esp_addr_good(const struct esp_addr *a);
 int esp_hello_fields(const struct esp_in *in);
 bool esp_hello_alike(const struct esp_hello *h);
 /* What only who knows the responder's @name can make, of the HELLO @h from @from to @to, or its TOKEN. */
@@ -150,6 +156,7 @@ void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 		      u8 reason);
 /* Under the node's lock: may an unverified frame be answered? */
 bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now);
+void esp_hello_spend(struct esp_node *n, enum esp_bucket_kind kind, u64 more);
 /* Under the flow's lock; those that answer int: 0, or the reason to drop the frame. */
 void esp_hello_start(struct esp_flow *f, struct esp_todo *t);
 void esp_hello_timer(struct esp_flow *f, struct esp_todo *t);
@@ -159,7 +166,8 @@ int esp_hello_accept_in(struct esp_flow *f, u32 place, const struct esp_addr *fr
 			const struct esp_hello *h, struct esp_todo *t);
 int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		      const struct esp_hello *h, struct esp_todo *t);
-int esp_hello_reject_in(struct esp_flow *f, const struct esp_rejected *j, struct esp_todo *t);
+int esp_hello_reject_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
+			const struct esp_rejected *j, struct esp_todo *t);
 
 /* esp_flow.c */
 void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer *peer, u64 now);
@@ -257,6 +265,7 @@ void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr
 void esp_path_acked(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 void esp_path_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 struct esp_path *esp_path_pick(struct esp_flow *f, bool window);
+bool esp_path_ends(const struct esp_path *p);
 bool esp_path_usable(const struct esp_path *p);
 bool esp_path_span(const struct esp_path *p);
 
@@ -341,6 +350,8 @@ u32 esp_pull_next(struct esp_node *n, struct esp_granted *g, u32 max, u64 now);
 bool esp_wait_any(struct esp_node *n, const struct esp_key *k);
 struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
 			      u8 kind);
+/* Of the flow's records for @k's member, the one whose run comes last, if that is after @k's. */
+struct esp_ctl *esp_wait_last(struct esp_flow *f, const struct esp_key *k);
 /* The next one of @kind for this run after @prev (NULL: the first), of whatever flow. */
 struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const struct esp_key *k,
 			      u8 kind);

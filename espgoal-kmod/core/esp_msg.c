@@ -6,6 +6,8 @@
  */
 #include "esp_int.h"
 
+#define NUDGES 64 /* messages of one run that are tried at once */
+
 static inline struct esp_msg **head(struct esp_flow *f, u32 mid)
 {
 	return &f->tx_hash[mid % ESP_TX_HASH];
@@ -285,6 +287,35 @@ static void unpark(struct esp_flow *f, struct esp_msg *m)
 	esp_msg_queue(f, m);
 }
 
+/*
+ * The receiver of @k has a record to spare for another run: it is for the next one, not for whoever's
+ * pause ends first. Those ahead of it would hold it until their turn comes. Lists are about in the
+ * order of runs, so it is enough to look at their heads.
+ */
+static void nudge(struct esp_flow *f, const struct esp_key *k)
+{
+	struct esp_msg *m, *next;
+	struct esp_key run;
+	u32 i, n = 0;
+
+	do {
+		next = NULL;
+		for (i = 0; i < ESP_PAUSES; i++) {
+			if (!esp_linked(&f->paused[i]))
+				continue;
+			m = esp_entry(f->paused[i].next, struct esp_msg, link);
+			if (m->key.nonce == k->nonce && m->key.cookie == k->cookie &&
+			    (!next || esp_run_number(&m->key) < esp_run_number(&next->key)))
+				next = m;
+		}
+		if (!next || (n && !esp_same_run(&next->key, &run)))
+			return;
+		run = next->key;
+		unpark(f, next);
+		env_count(f->node, ESP_C_msg_again, 1);
+	} while (++n < NUDGES);
+}
+
 void esp_msg_ready(struct esp_flow *f, const struct esp_key *k)
 {
 	struct esp_link *head = park(f, k), *l, *next;
@@ -302,6 +333,7 @@ void esp_msg_ready(struct esp_flow *f, const struct esp_key *k)
 	}
 	if (!found)
 		env_count(f->node, ESP_C_skip_ready_unknown, 1);
+	nudge(f, k);
 }
 
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto)

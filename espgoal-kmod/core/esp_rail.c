@@ -8,9 +8,10 @@
 
 #define SUSPECT 3 /* unanswered probes and timeouts, while another path works */
 
-static bool has_both_ends(const struct esp_path *p)
+/* Of the same kind: an address means nothing to another carrier. */
+bool esp_path_ends(const struct esp_path *p)
 {
-	return p->rail && p->addr.carrier != ESP_CARRIER_NONE;
+	return p->rail && p->addr.carrier == p->rail->addr.carrier;
 }
 
 bool esp_path_usable(const struct esp_path *p)
@@ -71,7 +72,7 @@ void esp_path_rail(struct esp_flow *f, u32 place, struct esp_todo *t)
 	p->say_addr = true;
 	if (p->rail)
 		p->say_mtu = true;
-	if (has_both_ends(p))
+	if (esp_path_ends(p))
 		esp_path_set(f, p, ESP_PATH_PROBING, t);
 }
 
@@ -84,7 +85,7 @@ void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, stru
 		return;
 	esp_path_set(f, p, ESP_PATH_NONE, t);
 	p->addr = *a;
-	if (has_both_ends(p))
+	if (esp_path_ends(p))
 		esp_path_set(f, p, ESP_PATH_PROBING, t);
 }
 

@@ -667,7 +667,7 @@ static void note_limited(struct esp_flow *f)
 
 static void output_path(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
 {
-	if (!p->rail || p->addr.carrier == ESP_CARRIER_NONE)
+	if (!esp_path_ends(p))
 		return;
 	if (p->mtu_want > p->rail->mtu)
 		p->mtu_want = 0; /* esp_mtu_limit() is on its way */

@@ -57,6 +57,25 @@ struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, cons
 	return c;
 }
 
+struct esp_ctl *esp_wait_last(struct esp_flow *f, const struct esp_key *k)
+{
+	u64 most = esp_run_number(k);
+	struct esp_ctl *last = NULL;
+	struct esp_link *l;
+
+	for (l = f->waits.next; l != &f->waits; l = l->next) {
+		struct esp_ctl *c = esp_entry(l, struct esp_ctl, waits);
+		u64 number = esp_run_number(&c->key);
+
+		if (c->kind != ESP_CTL_WAIT || c->adding || c->gone || c->key.nonce != k->nonce ||
+		    c->key.cookie != k->cookie || number <= most)
+			continue;
+		most = number;
+		last = c;
+	}
+	return last;
+}
+
 void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,
 		     const struct esp_key *k, u8 kind)
 {
@@ -83,7 +102,8 @@ bool esp_gone_add(struct esp_flow *f, u64 cookie)
 	for (i = 0; i < f->ngone; i++)
 		if (f->gone[i] == cookie)
 			return false;
-	if (f->ngone == ESP_GONES)
+	/* Strangers are many, and must not take all records there are. */
+	if (f->ngone == (f->vouched ? ESP_GONES : 1))
 		return false;
 	f->gone[f->ngone++] = cookie;
 	return true;

@@ -7,6 +7,9 @@
  */
 #include "esp_int.h"
 
+#define SEARCH_FLOWS 16             /* as many as may be looked at for one allowed answer */
+#define ASK_PAUSE    (100 * ESP_MS) /* a flow's, between two looks through the tables */
+
 void esp_params_default(struct esp_params *p)
 {
 	memset(p, 0, sizeof(*p));
@@ -420,17 +423,20 @@ static void reset(struct esp_rail *r, const struct esp_addr *to, u64 cid, u64 no
 static void hello_in(struct esp_rail *r, const struct esp_addr *from, const struct esp_hello *h,
 		     u64 now)
 {
-	struct esp_out *o = reply(r, ESP_BUCKET_HELLO, now);
 	u8 token[16], hash[16];
+	struct esp_out *o;
+	bool knows;
 
+	/* First: those who do not know our name must not use up what is for those who do. */
+	esp_hello_hash(r->node->id, ESP_T_HELLO, from, &r->addr, h, hash);
+	knows = esp_hello_same(hash, h->node);
+	o = reply(r, knows ? ESP_BUCKET_HELLO : ESP_BUCKET_WRONG, now);
 	if (!o)
 		return;
-	esp_hello_hash(r->node->id, ESP_T_HELLO, from, &r->addr, h, hash);
-	if (esp_hello_same(hash, h->node))
+	if (knows)
 		esp_hello_token(r->node, (u32)(now >> 32), from, &r->addr, h, token);
 	else
-		memset(token, 0,
-		       sizeof(token)); /* who does not know our name has no business here */
+		memset(token, 0, sizeof(token)); /* they have no business here */
 	esp_hello_answer(o, r, from, h, token);
 	answer(r, o);
 }
@@ -471,16 +477,21 @@ static struct esp_flow *open_flow(struct esp_rail *r, const struct esp_hello *h,
 	return env_flow_by_peer(n, h->node);
 }
 
-/* Two say that they are the peer of @f, and no table was asked yet. */
+/*
+ * Two say that they are the peer of @f, and no table was asked yet. Strangers' flows are few, so it is
+ * enough that each may cost a look through all tables now and then.
+ */
 static void ask_tables(struct esp_flow *f, u64 now)
 {
 	struct esp_node *n = f->node;
 	struct esp_member *m = NULL;
 	bool ok;
 
-	env_node_lock(n);
-	ok = esp_hello_allowed(n, ESP_BUCKET_TABLES, now);
-	env_node_unlock(n);
+	env_flow_lock(f);
+	ok = esp_since(now, f->asked) >= ASK_PAUSE;
+	if (ok)
+		f->asked = now;
+	env_flow_unlock(f);
 	while (ok && (m = env_member_next(n, m)) != NULL) {
 		const struct esp_table *tab = m->table;
 		u32 rank = esp_table_find(tab, f->peer.node);
@@ -549,7 +560,7 @@ static int answer_in(struct esp_rail *r, const struct esp_addr *from, const stru
 	else if (h->type == ESP_T_ACCEPT)
 		why = esp_hello_accept_in(f, r->place, from, q, &t);
 	else
-		why = esp_hello_reject_in(f, (const struct esp_rejected *)q, &t);
+		why = esp_hello_reject_in(f, r->place, from, (const struct esp_rejected *)q, &t);
 	esp_batch_push(f);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);
@@ -563,6 +574,7 @@ static int reset_in(struct esp_rail *r, u64 cid, u64 now)
 	struct esp_node *n = r->node;
 	struct esp_flow *f = NULL;
 	bool found = false, ok;
+	u64 looked = 0;
 
 	env_node_lock(n);
 	ok = esp_hello_allowed(n, ESP_BUCKET_SEARCH, now); /* the search is long */
@@ -572,6 +584,7 @@ static int reset_in(struct esp_rail *r, u64 cid, u64 now)
 	while ((f = env_flow_next(n, f)) != NULL) {
 		struct esp_todo t;
 
+		looked++;
 		esp_todo_init(&t, n, now);
 		env_flow_lock(f);
 		if (f->state == ESP_FLOW_UP && f->cid_peer == cid) {
@@ -582,6 +595,9 @@ static int reset_in(struct esp_rail *r, u64 cid, u64 now)
 		env_flow_unlock(f);
 		esp_todo_run(f, &t);
 	}
+	env_node_lock(n);
+	esp_hello_spend(n, ESP_BUCKET_SEARCH, looked / SEARCH_FLOWS);
+	env_node_unlock(n);
 	return found ? 0 : ESP_C_drop_reset;
 }
 
@@ -655,7 +671,7 @@ void esp_frame_in(struct esp_rail *r, const struct esp_addr *from, void *frame, 
 		return;
 	}
 	/* An answer would go to the whole group. */
-	why = esp_addr_unicast(from) ? esp_frame_shape(&in, frame, len) : ESP_C_drop_source;
+	why = esp_addr_good(from) ? esp_frame_shape(&in, frame, len) : ESP_C_drop_source;
 	if (!why) {
 		esp_batch_enter(n);
 		why = esp_hdr(&in)->type == ESP_T_DATA ? data_in(r, from, &in, now)

@@ -9,6 +9,7 @@
 /* Of a run, each time its member's timer comes. */
 #define WATCH_STEPS 65536 /* operations looked at */
 #define WATCH_PEERS 64    /* peers asked after */
+#define GONE_PAUSE  (10 * ESP_MS)
 
 static void free_ctls(struct esp_node *n, struct esp_link *ctls)
 {
@@ -540,12 +541,30 @@ void esp_ask_in(struct esp_flow *f, const struct esp_ask *a, u64 now)
 	env_member_put(m);
 }
 
+/*
+ * Each costs a look through all tables, so strangers are not heard (who has asked or sent a message
+ * has had a table decide who the peer is), and others not too often: who still waits asks again.
+ */
+static bool gone_heeded(struct esp_flow *f, u64 now)
+{
+	bool yes;
+
+	env_flow_lock(f);
+	yes = f->vouched && f->gone_at <= now + (ESP_GONES - 1) * GONE_PAUSE;
+	if (yes)
+		f->gone_at = esp_max(f->gone_at, now) + GONE_PAUSE;
+	env_flow_unlock(f);
+	return yes;
+}
+
 /* An endpoint of the flow's peer is no more: the end of every group it is in. */
 void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 {
 	struct esp_node *n = f->node;
 	struct esp_member *m = NULL;
 
+	if (!gone_heeded(f, now))
+		return;
 	env_count(n, ESP_C_gone_heard, 1);
 	while ((m = env_member_next(n, m)) != NULL) {
 		const struct esp_table *tab = m->table;

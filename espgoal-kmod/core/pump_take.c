@@ -360,10 +360,10 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
  * A refusal is about to be noted: find or make the record that becomes READY. What it waits for may
  * come at any moment from here on, so the caller looks once more, and says when it is done (wait_end()).
  */
-static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k, u32 renewed)
+static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k, u32 renewed, u64 now)
 {
 	struct esp_node *n = f->node;
-	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c;
+	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c, *last = NULL;
 	struct esp_member *m;
 	struct esp_run *r;
 
@@ -371,6 +371,11 @@ static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k, u
 		esp_ctl_init(spare);
 	env_node_lock(n);
 	c = esp_wait_find(n, f, k, ESP_CTL_WAIT);
+	if (!c && spare && f->nwaits >= n->p.refuse_max) {
+		last = esp_wait_last(f, k);
+		if (last)
+			esp_wait_remove(last);
+	}
 	if (!c && spare && f->nwaits < n->p.refuse_max) {
 		c = spare;
 		spare = NULL;
@@ -385,6 +390,10 @@ static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k, u
 	env_node_unlock(n);
 	if (spare)
 		env_pool_put(n, ESP_POOL_CTL, spare);
+	if (last) { /* its turn is later: it may try again */
+		last->kind = ESP_CTL_READY;
+		esp_say(f, last, now);
+	}
 	if (!c)
 		return NULL;
 	m = env_member_find(n, k->cookie, k->nonce);
@@ -434,7 +443,7 @@ static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *
 		if (tk->how != ESP_TAKE_NOT_READY || tk->gone)
 			return;
 		if (i == 0)
-			tk->wait = wait_begin(f, &k, renewed);
+			tk->wait = wait_begin(f, &k, renewed, now);
 		if (!tk->wait)
 			break;
 	}

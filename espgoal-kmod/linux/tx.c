@@ -157,7 +157,8 @@ static struct sk_buff *build(struct krail *r, struct esp_out *o)
 	damage(payload, o->total_len - o->hdr_len);
 	skb->dev = dev;
 	skb->protocol = htons(kparam_ethertype);
-	if (dev_hard_header(skb, dev, (u16)kparam_ethertype, o->to.addr, dev->dev_addr, skb->len) <
+	/* Not dev->dev_addr, which may just have changed: hellos say which address they are from. */
+	if (dev_hard_header(skb, dev, (u16)kparam_ethertype, o->to.addr, r->r.addr.addr, skb->len) <
 		    0 ||
 	    skb_put_padto(skb, ETH_ZLEN)) {
 		knode_count(r->node, KNODE_C_no_skb);

@@ -510,7 +510,7 @@ static void hello(const uint8_t *name)
 /* Sections 3 and 4. */
 static void opening(void)
 {
-	static const uint8_t none[16];
+	static const uint8_t none[80];
 	const uint8_t *e = in + 14, *h = e + HDR;
 	uint8_t wrong[16], expected[16];
 
@@ -535,6 +535,7 @@ static void opening(void)
 	need(receive(500) && e[1] == TOKEN, "HELLO for another node was not answered by TOKEN");
 	need(!memcmp(h, expected, 16), "TOKEN does not say who answers");
 	need(!memcmp(h + 32, none, 16), "a token for who does not know the name");
+	need(!memcmp(h + 68, none, 80), "addresses for who does not know the name");
 
 	hello(peer_node);
 	need(receive(500) && e[1] == TOKEN, "HELLO was not answered by TOKEN");

@@ -20,6 +20,10 @@ static u32 got_len, ngot, stolen;
 
 /* What becomes of frames between the nodes. */
 static bool cut;
+static u8 unheard; /* frames of this type are lost */
+
+/* Where the host is now: it has more addresses than one. */
+static struct esp_addr place;
 
 /* The node that has the host's address now, instead of its own. */
 static u32 mover;
@@ -43,7 +47,7 @@ static int wire(u32 from, u32 to, const u8 *bytes, u32 len)
 	if (to == mover)
 		return HOME_DROP;
 	if (to != HOST)
-		return cut ? HOME_DROP : HOME_PASS;
+		return cut || bytes[1] == unheard ? HOME_DROP : HOME_PASS;
 	if (mover < HOST) {
 		home_inject(mover, 0, &home.node[from]->rail[0].addr, bytes, len);
 		return HOME_DROP;
@@ -58,17 +62,24 @@ static int wire(u32 from, u32 to, const u8 *bytes, u32 len)
 	return HOME_DROP;
 }
 
-static void open3(void)
+static void open_rails(u32 rails)
 {
 	struct esp_params p;
 
 	esp_params_default(&p);
-	home_open(3, 1, &p);
+	home_open(3, rails, &p);
 	home.fate = wire;
 	ngot = 0;
 	stolen = 0;
 	cut = false;
+	unheard = 0;
 	mover = HOST + 1;
+	place = home.peer[HOST].addr[0];
+}
+
+static void open3(void)
+{
+	open_rails(1);
 }
 
 static struct esp_out o;
@@ -88,7 +99,7 @@ static void begin(u8 type, u64 cid, u64 stamp)
 	h->word = sizeof(void *);
 	h->mtu = cpu_to_le16(1500);
 	h->version = ESP_VERSION;
-	h->addr[0] = home.peer[HOST].addr[0];
+	h->addr[0] = place;
 }
 
 static void say(u32 to, const struct esp_addr *from)
@@ -112,9 +123,8 @@ static const struct esp_hello *answer(u8 type)
 static void ask(u32 to, const u8 *name, u64 cid, u64 stamp, u8 token[16])
 {
 	begin(ESP_T_HELLO, cid, stamp);
-	esp_hello_hash(name, ESP_T_HELLO, &home.peer[HOST].addr[0], &home.peer[to].addr[0], h,
-		       h->node);
-	say(to, &home.peer[HOST].addr[0]);
+	esp_hello_hash(name, ESP_T_HELLO, &place, &home.peer[to].addr[0], h, h->node);
+	say(to, &place);
 	memcpy(token, answer(ESP_T_TOKEN)->token, 16);
 }
 
@@ -127,7 +137,7 @@ static void claim(u32 to, u32 as, u64 cid, u64 stamp)
 	begin(ESP_T_OPEN, cid, stamp);
 	memcpy(h->node, home.peer[as].node, 16);
 	memcpy(h->token, token, 16);
-	say(to, &home.peer[HOST].addr[0]);
+	say(to, &place);
 }
 
 static struct home_run *start(u32 at, u32 code, u32 peer, u32 opid)
@@ -157,9 +167,11 @@ static u64 count(u32 node, u32 c)
 /* Who does not know a node's name is not told it, and can open nothing. */
 static void no_name(void **state)
 {
+	static const struct esp_addr nowhere;
 	static const u8 none[16];
 	const struct esp_hello *t;
 	u8 token[16], hash[16];
+	u32 i;
 
 	(void)state;
 	open3();
@@ -167,6 +179,8 @@ static void no_name(void **state)
 	memcpy(h->node, home.peer[HOST].node, 16);
 	say(1, &home.peer[HOST].addr[0]);
 	t = answer(ESP_T_TOKEN);
+	for (i = 0; i < ESP_PATHS; i++)
+		assert_memory_equal(&t->addr[i], &nowhere, sizeof(nowhere));
 	assert_memory_not_equal(t->node, home.peer[1].node, 16);
 	esp_hello_hash(home.peer[1].node, ESP_T_TOKEN, NULL, &home.peer[1].addr[0], t, hash);
 	assert_memory_equal(t->node, hash, 16);
@@ -190,6 +204,34 @@ static void no_name(void **state)
 	assert_null(home.node[1]->flows);
 	ask(1, home.peer[1].node, 77, 5, token);
 	assert_memory_not_equal(token, none, 16);
+	home_close();
+}
+
+/* However many they are, who does know it is answered. */
+static void no_flooding(void **state)
+{
+	struct home_run *r;
+	u8 token[16];
+	u32 i;
+
+	(void)state;
+	open3();
+	home.node[1]->n.p.hello_rate = 20;
+	home.node[1]->n.hello_pause = ESP_S / 20;
+	for (i = 0; i < 10000; i++) {
+		begin(ESP_T_HELLO, 77, 5);
+		esp_out_end(&o);
+		esp_seal(&o, 0xffffffff);
+		home_inject(1, 0, &place, o.hdr, o.hdr_len);
+	}
+	home_pass(100 * ESP_US, NULL);
+	assert_true(count(1, ESP_C_drop_hello_rate) > 0);
+	ngot = 0;
+	ask(1, home.peer[1].node, 77, 6, token);
+	r = start(1, GOAL_OP_RECV, 0, 1);
+	start(0, GOAL_OP_SEND, 1, 1);
+	assert_true(home_pass(ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
 	home_close();
 }
 
@@ -277,6 +319,41 @@ static void no_locking_out(void **state)
 	home_close();
 }
 
+/* The host opens a flow as a node that nobody has ever heard of. */
+static void invent(u8 name, u64 cid, u64 stamp)
+{
+	u8 token[16];
+
+	ask(1, home.peer[1].node, cid, stamp, token);
+	begin(ESP_T_OPEN, cid, stamp);
+	memset(h->node, name, sizeof(h->node));
+	memcpy(h->token, token, 16);
+	say(1, &place);
+	ngot = 0;
+}
+
+/* Nor by having many tables asked for names that nobody has. */
+static void no_crowding_out(void **state)
+{
+	struct home_run *r;
+	u32 i;
+
+	(void)state;
+	open3();
+	claim(1, 0, 77, ~0ull);
+	answer(ESP_T_ACCEPT);
+	for (i = 0; i < 300; i++) {
+		invent(i % 3 + 1, 1000 + i, 1000);
+		invent(i % 3 + 1, 1000 + i, 999);
+	}
+	r = start(1, GOAL_OP_RECV, 0, 1);
+	start(0, GOAL_OP_SEND, 1, 1);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	home_close();
+}
+
 /* Nor does he make the peer dead by dying himself. */
 static void no_dying(void **state)
 {
@@ -288,6 +365,160 @@ static void no_dying(void **state)
 	assert_int_equal(count(1, ESP_C_flow_dead), 1);
 	assert_int_equal(home.node[1]->m.failed, 0);
 	transfer(0, 1, 1, 50 * ESP_MS);
+	home_close();
+}
+
+static void reset(u32 to, u64 cid)
+{
+	esp_out_begin(&o, ESP_T_RESET, cid);
+	say(to, &home.peer[HOST].addr[0]);
+}
+
+/* All numbers below @cum, of path 0. */
+static void acknowledge(u32 to, u64 cid, u32 cum)
+{
+	struct esp_ack *a;
+
+	memset(&o, 0, sizeof(o));
+	esp_out_begin(&o, ESP_T_DATA, cid);
+	a = (struct esp_ack *)(o.hdr + o.hdr_len);
+	a->c.kind = ESP_K_ACK;
+	a->c.len = cpu_to_le16(sizeof(*a));
+	a->cum = cpu_to_le32(cum);
+	o.hdr_len += sizeof(*a);
+	o.total_len += sizeof(*a);
+	say(to, &home.peer[HOST].addr[0]);
+}
+
+/* Nor by having forgotten everything at once: nobody is asked at the addresses that he gave. */
+static void no_calling(void **state)
+{
+	(void)state;
+	open3();
+	claim(1, 0, 77, 5);
+	answer(ESP_T_ACCEPT);
+	esp_say_gone(&home.node[1]->flows->f, 4711, home.now);
+	home_pass(ESP_MS, NULL);
+	reset(1, 77);
+	assert_int_equal(count(1, ESP_C_flow_reset), 1);
+	assert_null(home.node[1]->flows);
+	home_pass(7 * ESP_S, NULL);
+	assert_int_equal(ngot, 0);
+	assert_int_equal(count(1, ESP_C_flow_dead), 0);
+	assert_int_equal(home.node[1]->m.failed, 0);
+	transfer(0, 1, 1, 50 * ESP_MS);
+	home_close();
+}
+
+/* The peer that has really begun anew goes on with what was on its way. */
+static void going_on(void **state)
+{
+	struct home_op op = { GOAL_OP_RECV, 0, 0, 0, 1 << 20 };
+	struct home_run *r;
+
+	(void)state;
+	open3();
+	r = home_start(home.node[1], 1, &op, 1);
+	op = (struct home_op){ GOAL_OP_SEND, 1, 0, 0, 1 << 20 };
+	home_start(home.node[0], 1, &op, 1);
+	home_pass(500 * ESP_US, NULL);
+	assert_true(esp_linked(&home.node[1]->flows->f.rx));
+	reset(1, home.node[0]->flows->f.cid);
+	assert_int_equal(count(1, ESP_C_flow_reset), 1);
+	assert_true(home_pass(100 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(count(1, ESP_C_rx_adopted), 1);
+	home_close();
+}
+
+/* Nor does he get there by a frame with the peer's address and an acknowledgement of what he never got. */
+static void no_pretending(void **state)
+{
+	struct home_run *r;
+	struct home_flow *f;
+	struct esp_chunk *c;
+	u32 pn;
+
+	(void)state;
+	open3();
+	home.node[1]->has_member = false;
+	claim(1, 0, 77, ~0ull - 1);
+	answer(ESP_T_ACCEPT);
+	f = home.node[1]->flows;
+	cut = true;
+	pn = f->f.path[0].pn;
+	memset(&o, 0, sizeof(o));
+	esp_out_begin(&o, ESP_T_DATA, f->f.cid);
+	((struct esp_hdr *)o.hdr)->flags = ESP_F_NUMBERED;
+	((struct esp_hdr *)o.hdr)->pn = cpu_to_le32(f->f.path[0].rx_top + 1);
+	c = (struct esp_chunk *)(o.hdr + o.hdr_len);
+	c->kind = ESP_K_PING;
+	c->len = cpu_to_le16(sizeof(*c));
+	o.hdr_len += sizeof(*c);
+	o.total_len += sizeof(*c);
+	say(1, &home.peer[0].addr[0]);
+	assert_int_equal(f->f.path[0].state, ESP_PATH_PROBING);
+	assert_memory_equal(&f->f.path[0].addr, &home.peer[0].addr[0], sizeof(struct esp_addr));
+	acknowledge(1, f->f.cid, f->f.path[0].pn);
+	assert_true(f->f.path[0].pn != pn);
+	assert_int_equal(f->f.path[0].state, ESP_PATH_UP);
+	cut = false;
+	home_join(home.node[1]);
+	r = start(0, GOAL_OP_RECV, 1, 1);
+	start(1, GOAL_OP_SEND, 0, 1);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(stolen, 0);
+	home_close();
+}
+
+/* Nor does it become his by coming from two places, where nobody else could answer yet. */
+static void no_moving(void **state)
+{
+	struct home_run *r;
+
+	(void)state;
+	open3();
+	home.node[1]->has_member = false;
+	claim(1, 0, 77, 5);
+	answer(ESP_T_ACCEPT);
+	place.addr[1] = 1;
+	claim(1, 0, 78, 6);
+	assert_int_equal(count(1, ESP_C_drop_hello_elsewhere), 1);
+	home_pass(1100 * ESP_MS, NULL);
+	claim(1, 0, 78, 7);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(count(1, ESP_C_flow_replaced), 1);
+	home_join(home.node[1]);
+	r = start(0, GOAL_OP_RECV, 1, 1);
+	start(1, GOAL_OP_SEND, 0, 1);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	assert_int_equal(stolen, 0);
+	home_close();
+}
+
+/* Somebody's wrong table makes the peer nobody's dead. */
+static void wrong_table(void **state)
+{
+	struct esp_flow *f;
+	struct esp_peer peer;
+
+	(void)state;
+	open3();
+	transfer(0, 1, 1, 50 * ESP_MS);
+	home_pass(20 * ESP_MS, NULL);
+	peer = home.peer[0];
+	peer.addr[0].addr[5] = 99; /* there is nobody */
+	f = esp_flow_to(&home.node[1]->n, &peer, home.now);
+	env_flow_put(f);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	home_pass(7 * ESP_S, NULL);
+	assert_int_equal(count(1, ESP_C_flow_dead), 1);
+	assert_int_equal(home.node[1]->m.failed, 0);
+	transfer(1, 0, 2, 50 * ESP_MS);
 	home_close();
 }
 
@@ -355,11 +586,69 @@ static void moved(void **state)
 	}
 }
 
+/* ACCEPT goes again to where OPEN comes from again: the initiator's address may have changed. */
+static void accepted_again(void **state)
+{
+	(void)state;
+	open3();
+	claim(1, HOST, 77, 5);
+	answer(ESP_T_ACCEPT);
+	begin(ESP_T_OPEN, 77, 5);
+	memcpy(h->node, home.peer[HOST].node, 16);
+	esp_hello_token(&home.node[1]->n, home.now >> 32, &home.peer[0].addr[0],
+			&home.peer[1].addr[0], h, h->token);
+	say(1, &home.peer[0].addr[0]);
+	assert_int_equal(ngot, 0);
+	assert_int_equal(count(0, ESP_C_drop_cid), 1);
+	home_close();
+}
+
+/* A token that opens nothing is not taken from who knows its name: its address was just changing. */
+static void no_token(void **state)
+{
+	struct esp_flow *f;
+
+	(void)state;
+	open3();
+	cut = true;
+	start(0, GOAL_OP_SEND, 1, 1);
+	f = &home.node[0]->flows->f;
+	begin(ESP_T_TOKEN, f->cid, f->stamp);
+	((struct esp_hdr *)o.hdr)->cid = cpu_to_le64(f->cid);
+	esp_hello_hash(home.peer[1].node, ESP_T_TOKEN, NULL, &home.peer[1].addr[0], h, h->node);
+	say(0, &home.peer[1].addr[0]);
+	assert_int_equal(count(0, ESP_C_drop_hello_echo), 1);
+	assert_int_equal(f->state, ESP_FLOW_HELLO);
+	home_close();
+}
+
+/* The more flows there are the fewer RESETs are looked into. */
+static void no_searching(void **state)
+{
+	u32 i;
+
+	(void)state;
+	open3();
+	for (i = 0; i < 64; i++)
+		invent(i + 1, 1000 + i, 5);
+	home.node[1]->n.p.hello_rate = 100;
+	home.node[1]->n.hello_pause = ESP_S / 100;
+	for (i = 0; i < 100; i++)
+		reset(1, 4711);
+	assert_in_range(count(1, ESP_C_drop_reset), 20, 21);
+	home_pass(500 * ESP_MS, NULL);
+	for (i = 0; i < 100; i++)
+		reset(1, 4711);
+	assert_in_range(count(1, ESP_C_drop_reset), 30, 32);
+	assert_int_equal(count(1, ESP_C_drop_hello_rate) + count(1, ESP_C_drop_reset), 200);
+	home_close();
+}
+
 /* What no node sends. */
 static void nonsense(void **state)
 {
-	struct esp_rejected *j;
 	struct esp_addr group;
+	u32 i, bad = 0;
 
 	(void)state;
 	open3();
@@ -380,33 +669,170 @@ static void nonsense(void **state)
 	say(1, &home.peer[1].addr[0]);
 	assert_int_equal(count(1, ESP_C_drop_hello_self), 1);
 
+	for (i = 0; i < 5; i++) {
+		begin(i < 3 ? ESP_T_HELLO : ESP_T_TOKEN, 77, 5);
+		h->pn = cpu_to_le32(i % 3 == 0);
+		h->mid = cpu_to_le32(i % 3 == 1);
+		h->token[15] = i == 2;
+		say(1, &home.peer[0].addr[0]);
+		assert_int_equal(count(1, ESP_C_drop_hello_fields), ++bad);
+	}
+
 	/* With the stamp 0 no attempt is newer than none. */
 	begin(ESP_T_OPEN, 77, 0);
 	memcpy(h->node, home.peer[0].node, 16);
 	esp_hello_token(&home.node[1]->n, home.now >> 32, &home.peer[0].addr[0],
 			&home.peer[1].addr[0], h, h->token);
 	say(1, &home.peer[0].addr[0]);
-	assert_int_equal(count(1, ESP_C_drop_hello_fields), 1);
+	assert_int_equal(count(1, ESP_C_drop_hello_fields), ++bad);
 	assert_null(home.node[1]->flows);
+	home_close();
+}
 
-	/* REJECT speaks to an attempt of ours: with anything in its reserved bytes it says nothing. */
-	cut = true;
-	start(0, GOAL_OP_SEND, 1, 1);
-	home_pass(100 * ESP_US, NULL);
+/* OPEN from the place where the host is, as node 0, with this as its address on path 1. */
+static void open_with(const struct esp_addr *other, u64 stamp)
+{
+	u8 token[16];
+
+	ask(1, home.peer[1].node, 77, stamp, token);
+	begin(ESP_T_OPEN, 77, stamp);
+	memcpy(h->node, home.peer[0].node, 16);
+	memcpy(h->token, token, 16);
+	h->addr[1] = *other;
+	say(1, &place);
+}
+
+/* What cannot be the address of one interface, or is one of another network, is nobody's. */
+static void addresses(void **state)
+{
+	static const struct esp_addr bad[] = {
+		{ .port = 1 },
+		{ .addr = { 1 } },
+		{ .carrier = 4 },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 3 } },
+		{ .carrier = ESP_CARRIER_ETHER },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 2 }, .reserved = 1 },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 2 }, .port = 1 },
+		{ .carrier = ESP_CARRIER_ETHER, .addr = { 2, 0, 0, 0, 0, 0, 1 } },
+		{ .carrier = ESP_CARRIER_UDP4, .port = 1 },
+		{ .carrier = ESP_CARRIER_UDP4, .addr = { 224, 0, 0, 1 } },
+		{ .carrier = ESP_CARRIER_UDP4, .addr = { 255, 255, 255, 255, 255, 255 } },
+		{ .carrier = ESP_CARRIER_UDP4, .addr = { 10, 0, 0, 1, 1 } },
+		{ .carrier = ESP_CARRIER_UDP6 },
+		{ .carrier = ESP_CARRIER_UDP6, .addr = { 0xff, 2 } },
+	};
+	struct esp_addr other = { .carrier = ESP_CARRIER_UDP4, .addr = { 10, 0, 0, 1 } };
+	u32 i;
+
+	(void)state;
+	open_rails(2);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		open_with(&bad[i], i + 1);
+		assert_int_equal(count(1, ESP_C_drop_hello_fields), i + 1);
+		assert_int_equal(ngot, 0);
+		assert_false(esp_addr_good(&bad[i]));
+	}
+	open_with(&other, 100);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(home.node[1]->flows->f.path[1].state, ESP_PATH_NONE);
+	home_pass(7 * ESP_S, NULL);
+	other.carrier = ESP_CARRIER_ETHER;
+	other.addr[5] = HOST;
+	open_with(&other, 200);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(home.node[1]->flows->f.path[1].state, ESP_PATH_PROBING);
+	home_close();
+}
+
+static void reject(const struct esp_addr *from, u8 reason, u8 reserved)
+{
+	struct esp_rejected *j;
+
 	esp_out_begin(&o, ESP_T_REJECT, home.node[0]->flows->f.cid);
 	j = (struct esp_rejected *)(o.hdr + o.hdr_len);
 	memset(j, 0, sizeof(*j));
-	j->reason = ESP_REJECT_ORDER;
-	j->reserved[1] = 1;
+	j->reason = reason;
+	j->reserved[1] = reserved;
 	o.hdr_len += sizeof(*j);
 	o.total_len += sizeof(*j);
-	say(0, &home.peer[1].addr[0]);
+	say(0, from);
+}
+
+/*
+ * REJECT speaks to an OPEN of ours, from where that went. With anything in its reserved bytes it says
+ * nothing; that there is no room yet says that the peer lives.
+ */
+static void rejected(void **state)
+{
+	u32 i;
+
+	(void)state;
+	open3();
+	cut = true;
+	start(0, GOAL_OP_SEND, 1, 1);
+	home_pass(100 * ESP_US, NULL);
+	reject(&home.peer[1].addr[0], ESP_REJECT_ORDER, 0);
+	assert_int_equal(count(0, ESP_C_drop_hello_state), 1);
+	cut = false;
+	unheard = ESP_T_OPEN;
+	home_pass(2 * ESP_MS, NULL);
+	assert_int_equal(home.node[0]->flows->f.state, ESP_FLOW_OPEN);
+	reject(&home.peer[1].addr[0], ESP_REJECT_ORDER, 1);
 	assert_int_equal(count(0, ESP_C_drop_hello_fields), 1);
+	reject(&home.peer[HOST].addr[0], ESP_REJECT_ORDER, 0);
+	assert_int_equal(count(0, ESP_C_drop_hello_echo), 1);
 	assert_int_equal(count(0, ESP_C_hello_rejected), 0);
-	j->reserved[1] = 0;
-	say(0, &home.peer[1].addr[0]);
-	assert_int_equal(count(0, ESP_C_hello_rejected), 1);
+	for (i = 0; i < 700; i++) {
+		if (home.node[0]->flows->f.state == ESP_FLOW_OPEN)
+			reject(&home.peer[1].addr[0], ESP_REJECT_FULL, 0);
+		home_pass(10 * ESP_MS, NULL);
+	}
+	assert_true(count(0, ESP_C_hello_rejected) > 10);
+	assert_int_equal(count(0, ESP_C_flow_dead), 0);
+	while (home.node[0]->flows->f.state != ESP_FLOW_OPEN)
+		home_pass(ESP_MS, NULL);
+	reject(&home.peer[1].addr[0], ESP_REJECT_ORDER, 0);
+	assert_int_equal(count(0, ESP_C_flow_dead), 1);
+	assert_int_equal(home.node[0]->m.failed, -EHOSTUNREACH);
 	home_close();
+}
+
+/* Somebody else at one of the peer's addresses does not make it dead as long as there are others. */
+static void not_there(void **state)
+{
+	struct home_run *r;
+	struct esp_flow *f;
+	u32 when;
+
+	(void)state;
+	for (when = 0; when < 2; when++) {
+		open_rails(2);
+		home.peer[1].addr[0] = place;
+		r = start(1, GOAL_OP_RECV, 0, 1);
+		start(0, GOAL_OP_SEND, 1, 1);
+		f = &home.node[0]->flows->f;
+		home_pass(100 * ESP_US, NULL);
+		answer(ESP_T_HELLO);
+		if (when) { /* takes himself for the peer first, as who has its name */
+			begin(ESP_T_TOKEN, f->cid, f->stamp);
+			((struct esp_hdr *)o.hdr)->cid = cpu_to_le64(f->cid);
+			esp_hello_hash(home.peer[1].node, ESP_T_TOKEN, NULL, &place, h, h->node);
+			h->token[0] = 1;
+			say(0, &place);
+			assert_int_equal(f->state, ESP_FLOW_OPEN);
+			answer(ESP_T_OPEN);
+		}
+		begin(ESP_T_TOKEN, f->cid, f->stamp);
+		((struct esp_hdr *)o.hdr)->cid = cpu_to_le64(f->cid);
+		say(0, &place);
+		assert_int_equal(f->strangers, 1);
+		assert_true(home_pass(ESP_MS, home_idle));
+		assert_int_equal(r->run.status, 0);
+		assert_int_equal(ngot, 0);
+		assert_int_equal(count(0, ESP_C_flow_dead), 0);
+		home_close();
+	}
 }
 
 int main(void)
@@ -415,8 +841,15 @@ int main(void)
 		cmocka_unit_test(no_name),        cmocka_unit_test(no_replacing),
 		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
 		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
+		cmocka_unit_test(no_moving),      cmocka_unit_test(no_searching),
+		cmocka_unit_test(accepted_again), cmocka_unit_test(no_token),
+		cmocka_unit_test(no_flooding),    cmocka_unit_test(no_crowding_out),
+		cmocka_unit_test(wrong_table),    cmocka_unit_test(no_pretending),
+		cmocka_unit_test(no_calling),     cmocka_unit_test(going_on),
 		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
 		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
+		cmocka_unit_test(addresses),      cmocka_unit_test(rejected),
+		cmocka_unit_test(not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

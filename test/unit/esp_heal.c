@@ -565,6 +565,11 @@ static void gone_bounded(void **state)
 	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 1);
 	for (i = 0; i < 100; i++)
 		esp_say_gone(&f->f, 1000 + i, home.now);
+	/* One as long as no table says who that is. */
+	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 1);
+	f->f.vouched = true;
+	for (i = 0; i < 100; i++)
+		esp_say_gone(&f->f, 1000 + i, home.now);
 	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], ESP_GONES);
 	home_pass(20 * ESP_MS, NULL);
 	home.loss = 0;
@@ -574,6 +579,32 @@ static void gone_bounded(void **state)
 	esp_say_gone(&f->f, 4711, home.now);
 	home_pass(10 * ESP_MS, NULL);
 	assert_int_equal(home.node[0]->count[ESP_C_gone_heard], ESP_GONES + 1);
+	home_close();
+}
+
+/* And of what a peer says only so much is looked into; of what a stranger says nothing. */
+static void gone_heeded(void **state)
+{
+	struct esp_params p = params();
+	struct home_node *n;
+	u32 i;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	n = home.node[1];
+	esp_gone_in(&n->flows->f, home.rank[0].cookie, home.now);
+	assert_int_equal(n->count[ESP_C_gone_heard], 0);
+	assert_int_equal(n->m.failed, 0);
+	n->flows->f.vouched = true;
+	for (i = 0; i < 100; i++)
+		esp_gone_in(&n->flows->f, 4711, home.now);
+	assert_int_equal(n->count[ESP_C_gone_heard], ESP_GONES);
+	home_pass(25 * ESP_MS, NULL);
+	for (i = 0; i < 100; i++)
+		esp_gone_in(&n->flows->f, home.rank[0].cookie, home.now);
+	assert_int_equal(n->count[ESP_C_gone_heard], ESP_GONES + 2);
+	assert_int_equal(n->m.failed, -ECONNRESET);
 	home_close();
 }
 
@@ -663,25 +694,16 @@ static void probe_needs_a_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opening_lost),
-		cmocka_unit_test(opening_crossed),
-		cmocka_unit_test(opening_far),
-		cmocka_unit_test(opening_has_its_id),
-		cmocka_unit_test(opening_again),
-		cmocka_unit_test(rails_in_turn),
-		cmocka_unit_test(quiet_beside_a_cut),
-		cmocka_unit_test(nothing_works),
-		cmocka_unit_test(told_when_asked),
-		cmocka_unit_test(told_nobody_else),
-		cmocka_unit_test(looked_up_within),
-		cmocka_unit_test(time_goes_back),
-		cmocka_unit_test(refused_in_time),
-		cmocka_unit_test(renewed_meanwhile),
-		cmocka_unit_test(early_of_a_dead_flow),
-		cmocka_unit_test(probe_needs_a_number),
-		cmocka_unit_test(early_of_nobody),
-		cmocka_unit_test(gone_bounded),
-		cmocka_unit_test(patient_without_records),
+		cmocka_unit_test(opening_lost),         cmocka_unit_test(opening_crossed),
+		cmocka_unit_test(opening_far),          cmocka_unit_test(opening_has_its_id),
+		cmocka_unit_test(opening_again),        cmocka_unit_test(rails_in_turn),
+		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
+		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
+		cmocka_unit_test(looked_up_within),     cmocka_unit_test(time_goes_back),
+		cmocka_unit_test(refused_in_time),      cmocka_unit_test(renewed_meanwhile),
+		cmocka_unit_test(early_of_a_dead_flow), cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(early_of_nobody),      cmocka_unit_test(gone_bounded),
+		cmocka_unit_test(gone_heeded),          cmocka_unit_test(patient_without_records),
 		cmocka_unit_test(pulls_outlive),
 	};
 
