@@ -6,28 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine_pair.h"
-#include "fake_device.h"
+#include "engine_kernel.h"
 
-#define INFO   1
-#define OPEN   2
-#define GROUP  3
-#define LOAD   4
-#define RUN    5
-#define START  6
-#define WAIT   7
-#define CANCEL 8
-#define FREE   9
-
-static const struct goal_engine_attr kernel = { .kind = GOAL_ENGINE_KERNEL };
 static const struct goal_engine_attr threads = { .kind = GOAL_ENGINE_KERNEL,
 						 .flags = GOAL_ENGINE_PROGRESS };
-
-static void nothing_left(void)
-{
-	assert_int_equal(fake.open | fake.mapped | fake.endpoints, 0);
-	assert_int_equal(fake.groups | fake.scheds | fake.made, 0);
-}
 
 /* -errno of opening, with a sentence that has @word in it. */
 static void refused(const struct goal_engine_attr *attr, int rc, const char *word)
@@ -285,15 +267,6 @@ static void run__leaves_gaps_and_what_a_short_message_leaves(void **state)
 	nothing_left();
 }
 
-static struct goal_graph *barrier(uint32_t rank, uint32_t n)
-{
-	struct goal_comm c = { .rank = rank, .size = n };
-	struct goal_graph *g = NULL;
-
-	assert_true(goal_barrier(&c, GOAL_ALG_DISSEMINATION, &g) > 0);
-	return g;
-}
-
 static int done_status;
 static uint32_t done_calls;
 
@@ -413,268 +386,6 @@ static void wait__ends_in_time(void **state)
 	assert_int_equal(goal_unload(l), 0);
 	pair_free(&p);
 	nothing_left();
-}
-
-/* Runs that overlap: as many objects as there are, the others wait. */
-static void objects__are_kept_and_waited_for(void **state)
-{
-	struct goal_run *run[2][10];
-	struct goal_loaded *l[2];
-	uint32_t made = 0;
-	struct pair p;
-
-	(void)state;
-	fake_reset();
-	fake.objects = 4;
-	pair_create(&p, 2, &kernel);
-	for (uint32_t i = 0; i < 2; i++)
-		l[i] = pair_load(&p, i, barrier(i, 2));
-	for (uint32_t round = 0; round < 3; round++) {
-		for (uint32_t i = 0; i < 10; i++)
-			run[0][i] = pair_start(&p, 0, l[0], 10 * round + i, NULL);
-		assert_int_equal(fake.calls[START], 20 * round + 4);
-		/* One that waits for its turn is cancelled, and one that has it. */
-		if (round == 2) {
-			goal_run_cancel(run[0][7]);
-			goal_run_cancel(run[0][1]);
-		}
-		for (uint32_t i = 0; i < 10; i++)
-			run[1][i] = pair_start(&p, 1, l[1], 10 * round + i, NULL);
-		for (uint32_t i = 0; i < 10; i++) {
-			int rc = round == 2 && (i == 1 || i == 7) ? -ECANCELED : 0;
-
-			assert_int_equal(pair_end(&p, run[0][i]), rc);
-			/* What the active one had to send has left. */
-			assert_int_equal(pair_end(&p, run[1][i]), rc && i == 7 ? -ECONNABORTED : 0);
-		}
-		if (!round)
-			made = fake.calls[RUN];
-	}
-	/* Some are refused, then there are enough. */
-	assert_true(made < 20 && fake.calls[RUN] < made + 40);
-	assert_int_equal(fake.made, 8);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(goal_unload(l[i]), 0);
-	pair_free(&p);
-	nothing_left();
-}
-
-static void objects__of_idle_schedules_are_given_back(void **state)
-{
-	struct goal_loaded *l[2][6];
-	struct goal_run *run[2];
-	struct pair p;
-
-	(void)state;
-	fake_reset();
-	fake.objects = 3;
-	pair_create(&p, 2, &kernel);
-	for (uint32_t k = 0; k < 6; k++)
-		for (uint32_t i = 0; i < 2; i++)
-			l[i][k] = pair_load(&p, i, barrier(i, 2));
-	for (uint32_t n = 0; n < 30; n++) {
-		for (uint32_t i = 0; i < 2; i++)
-			run[i] = pair_start(&p, i, l[i][n * 5 % 6], n, NULL);
-		for (uint32_t i = 0; i < 2; i++)
-			assert_int_equal(pair_end(&p, run[i]), 0);
-	}
-	assert_true(fake.calls[FREE] > 0);
-	assert_int_equal(fake.made, 6);
-	for (uint32_t k = 0; k < 6; k++)
-		for (uint32_t i = 0; i < 2; i++)
-			assert_int_equal(goal_unload(l[i][k]), 0);
-	pair_free(&p);
-	nothing_left();
-}
-
-/* Its last messages have not been accepted yet: another object is taken, or waited for. */
-static void objects__that_still_send_are_left_alone(void **state)
-{
-	struct goal_run *run[2][3];
-	struct goal_loaded *l[2];
-	struct pair p;
-
-	(void)state;
-	fake_reset();
-	fake.objects = 2;
-	fake.keeps = true;
-	pair_create(&p, 2, &kernel);
-	for (uint32_t i = 0; i < 2; i++)
-		l[i] = pair_load(&p, i, barrier(i, 2));
-	for (uint32_t n = 0; n < 3; n++)
-		for (uint32_t i = 0; i < 2; i++)
-			run[i][n] = pair_start(&p, i, l[i], n, NULL);
-	for (uint32_t n = 0; n < 2; n++)
-		for (uint32_t i = 0; i < 2; i++)
-			assert_int_equal(pair_end(&p, run[i][n]), 0);
-	assert_int_equal(goal_run_wait(run[0][2], 2), -ETIMEDOUT);
-	fake_release();
-	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(pair_end(&p, run[i][2]), 0);
-	assert_int_equal(fake.made, 4);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(goal_unload(l[i]), 0);
-	pair_free(&p);
-	nothing_left();
-}
-
-/* Who only sends, in blocking calls, does not run further ahead of its receiver than so. */
-static void exec__does_not_run_far_ahead(void **state)
-{
-	struct goal_run_attr attr = { .nbufs = 1 };
-	uint64_t data = 1;
-	struct pair_bufs b;
-	struct goal_loaded *l;
-	struct goal_graph *g;
-	struct pair p;
-
-	(void)state;
-	fake_reset();
-	fake.keeps = true;
-	pair_create(&p, 2, &kernel);
-	g = pair_graph(0, 2);
-	assert_true(goal_send(g, 1, 0, GOAL_BUF_SEND, 0, 8) >= 0);
-	l = pair_load(&p, 0, g);
-	pair_bind(&b, &data, 8, NULL, 0);
-	attr.bufs = b.buf;
-	for (uint32_t n = 0; n < 17; n++) {
-		attr.op_id = n;
-		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
-	}
-	assert_int_equal(fake.calls[WAIT], 0);
-	fake.sleeping = fake_release;
-	for (uint32_t n = 17; n < 50; n++) {
-		attr.op_id = n;
-		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
-	}
-	assert_true(fake.calls[WAIT] > 0);
-	assert_true(fake.calls[RUN] <= 18);
-	/* Others do not wait for that. */
-	fake.sleeping = NULL;
-	for (uint32_t n = 0; n < 25; n++)
-		goal_run_free(pair_start(&p, 0, l, 100 + n, &b));
-	assert_true(fake.calls[RUN] >= 25);
-	fake_release();
-	assert_int_equal(goal_unload(l), 0);
-	pair_free(&p);
-	nothing_left();
-}
-
-/* A member that cannot start a run lets the others know, and goes on with the next one. */
-static void start__that_fails_is_told(void **state)
-{
-	static const int rcs[] = { -EFAULT, -ENOMEM };
-	struct goal_run_attr attr = { .op_id = 0 };
-	struct goal_run *run[2] = { NULL, NULL };
-	struct goal_loaded *l[2];
-	struct pair_bufs b;
-	uint64_t data[2] = { 1, 2 };
-	struct pair p;
-
-	(void)state;
-	fake_reset();
-	pair_create(&p, 2, &kernel);
-	for (uint32_t i = 0; i < 2; i++)
-		l[i] = pair_load(&p, i, pair_exchange(i, 8));
-	pair_bind(&b, &data[0], 8, &data[1], 8);
-	for (uint32_t n = 0; n < 3; n++) {
-		attr.op_id = n;
-		attr.nbufs = n < 2 ? 2 : 0; /* too small: not even asked for */
-		attr.bufs = b.buf;
-		if (n < 2)
-			fake.rc[START] = rcs[n];
-		run[1] = NULL;
-		if (n == 1)
-			assert_int_equal(goal_exec(p.group[0], l[0], &attr, NULL), rcs[n]);
-		else
-			assert_int_equal(goal_start(p.group[0], l[0], &attr, &run[0]), -EFAULT);
-		assert_int_equal(fake.failed_starts, n + 1);
-		run[1] = pair_start(&p, 1, l[1], n, &b);
-		assert_int_equal(pair_end(&p, run[1]), -ECONNABORTED);
-	}
-	assert_int_equal(pair_stats(&p, 0).runs, 0);
-	assert_int_equal(pair_stats(&p, 0).runs_failed, 0);
-	for (uint32_t i = 0; i < 2; i++)
-		run[i] = pair_start(&p, i, l[i], 9, &b);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(pair_end(&p, run[i]), 0);
-	/* A name is used once. */
-	attr.op_id = 9;
-	attr.nbufs = 2;
-	assert_int_equal(goal_start(p.group[0], l[0], &attr, &run[0]), -EINVAL);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(goal_unload(l[i]), 0);
-	pair_free(&p);
-	nothing_left();
-}
-
-static struct goal_run *to_cancel;
-static void cancel_it(void)
-{
-	fake.starting = NULL;
-	goal_run_cancel(to_cancel);
-}
-
-/* Another thread cancels a run while this one starts it. */
-static void start__is_cancelled_meanwhile(void **state)
-{
-	struct goal_run_attr attr = { .op_id = 3 };
-	struct goal_loaded *l[2];
-	struct goal_run *run;
-	struct pair p;
-
-	(void)state;
-	fake_reset();
-	pair_create(&p, 2, &kernel);
-	for (uint32_t i = 0; i < 2; i++)
-		l[i] = pair_load(&p, i, barrier(i, 2));
-	fake.starting = cancel_it;
-	assert_int_equal(goal_start(p.group[0], l[0], &attr, &to_cancel), 0);
-	assert_int_equal(pair_end(&p, to_cancel), -ECANCELED);
-	run = pair_start(&p, 1, l[1], 3, NULL);
-	/* What it had to send has left. */
-	assert_int_equal(pair_end(&p, run), 0);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(goal_unload(l[i]), 0);
-	pair_free(&p);
-	nothing_left();
-}
-
-/* Other processes have all the memory: it is waited for, or the whole group hears that it fails. */
-static void start__waits_for_memory_of_others(void **state)
-{
-	struct goal_run_attr attr = { .op_id = 1 };
-	struct goal_run *run[2];
-	struct goal_loaded *l[2];
-	struct pair p;
-
-	(void)state;
-	for (uint32_t there = 0; there < 2; there++) {
-		fake_reset();
-		pair_create(&p, 2, &kernel);
-		fake.objects = 0;
-		l[0] = pair_load(&p, 0, barrier(0, 2));
-		assert_int_equal(goal_start(p.group[0], l[0], &attr, &run[0]), 0);
-		assert_int_equal(goal_run_wait(run[0], 30), -ETIMEDOUT);
-		assert_int_equal(fake.calls[START], 0);
-		assert_true(fake.calls[RUN] >= 3);
-		fake.objects = there ? 2 : 0;
-		if (!there) {
-			/* After some seconds. */
-			assert_int_equal(goal_run_wait(run[0], 20000), -ENOSPC);
-			goal_run_free(run[0]);
-		}
-		fake.objects = 2;
-		l[1] = pair_load(&p, 1, barrier(1, 2));
-		run[1] = pair_start(&p, 1, l[1], 1, NULL);
-		assert_int_equal(pair_end(&p, run[1]), there ? 0 : -ECONNABORTED);
-		if (there)
-			assert_int_equal(pair_end(&p, run[0]), 0);
-		for (uint32_t i = 0; i < 2; i++)
-			assert_int_equal(goal_unload(l[i]), 0);
-		pair_free(&p);
-		nothing_left();
-	}
 }
 
 static void load__says_why_not(void **state)
@@ -873,13 +584,6 @@ static void collectives__reduce_as_the_host_does(void **state)
 	nothing_left();
 }
 
-static int end(void **state)
-{
-	(void)state;
-	fake_reset();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -894,13 +598,6 @@ int main(void)
 		cmocka_unit_test_teardown(run__calls_back_once, end),
 		cmocka_unit_test_teardown(exec__waits_spinning_or_asleep, end),
 		cmocka_unit_test_teardown(wait__ends_in_time, end),
-		cmocka_unit_test_teardown(objects__are_kept_and_waited_for, end),
-		cmocka_unit_test_teardown(objects__of_idle_schedules_are_given_back, end),
-		cmocka_unit_test_teardown(objects__that_still_send_are_left_alone, end),
-		cmocka_unit_test_teardown(exec__does_not_run_far_ahead, end),
-		cmocka_unit_test_teardown(start__that_fails_is_told, end),
-		cmocka_unit_test_teardown(start__is_cancelled_meanwhile, end),
-		cmocka_unit_test_teardown(start__waits_for_memory_of_others, end),
 		cmocka_unit_test_teardown(load__says_why_not, end),
 		cmocka_unit_test_teardown(group__that_fails_ends_its_runs, end),
 		cmocka_unit_test_teardown(endpoint__that_ends_ends_its_runs, end),

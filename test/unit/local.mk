@@ -213,12 +213,25 @@ unit_tests += %D%/engine_hostile
 unit_tests += %D%/engine_kernel
 %C%_engine_kernel_SOURCES = \
 	%D%/engine_kernel.c \
+	%D%/engine_kernel.h \
 	%D%/fake_device.c \
 	%D%/fake_device.h
 %C%_engine_kernel_CPPFLAGS = $(unit_cppflags)
 %C%_engine_kernel_CFLAGS = $(unit_cflags)
 %C%_engine_kernel_LDADD = $(unit_libs)
 %C%_engine_kernel_LDFLAGS = -Wl,--wrap=kernel_device_open,--wrap=kernel_device_close \
+	-Wl,--wrap=kernel_device_request,--wrap=kernel_device_map,--wrap=kernel_device_unmap
+
+unit_tests += %D%/engine_kernel_short
+%C%_engine_kernel_short_SOURCES = \
+	%D%/engine_kernel.h \
+	%D%/engine_kernel_short.c \
+	%D%/fake_device.c \
+	%D%/fake_device.h
+%C%_engine_kernel_short_CPPFLAGS = $(unit_cppflags)
+%C%_engine_kernel_short_CFLAGS = $(unit_cflags)
+%C%_engine_kernel_short_LDADD = $(unit_libs)
+%C%_engine_kernel_short_LDFLAGS = -Wl,--wrap=kernel_device_open,--wrap=kernel_device_close \
 	-Wl,--wrap=kernel_device_request,--wrap=kernel_device_map,--wrap=kernel_device_unmap
 
 unit_tests += %D%/engine_memory
