@@ -17,7 +17,6 @@
 #include "host.h"
 
 #define KERNEL_FREE_RUNS 64 /* idle struct kernel_run, at most */
-#define KERNEL_AHEAD     16 /* blocking runs of a schedule that their receivers have not accepted */
 
 /* The plain bytes in a struct goal_address. */
 struct kernel_address {
@@ -78,7 +77,6 @@ struct kernel_object {
 	struct kernel_object *next;
 	u32 id;
 	u32 starts;
-	bool blocking;          /* its last run was a goal_exec() */
 	u64 off[GOAL_MAX_BUFS]; /* of its results in the mapping */
 };
 
@@ -111,7 +109,6 @@ struct kernel_run {
 	u64 queued_at;                /* by host_now() */
 	u32 starts;                   /* word.over, when it is over */
 	u32 op_id, start;
-	bool blocking;
 	bool failed; /* it only lets the others know that it fails, */
 	int refusal; /* and why, if its owner still waits for it */
 };
@@ -183,8 +180,6 @@ static inline bool kernel_exhausted(int rc)
 bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded *but);
 /* An object that can be started, out of the idle ones; or NULL and *@rc says why there is none. */
 struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_loaded *l, int *rc);
-/* How many blocking runs of @l are over, and their messages wait for their receivers. */
-u32 kernel_object_ahead(const struct kernel_engine *k, const struct kernel_loaded *l);
 /* Messages of runs that are over still wait for their receivers, which keeps memory. */
 bool kernel_object_sending(const struct kernel_engine *k);
 void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o);
@@ -223,12 +218,6 @@ void kernel_over(struct kernel_engine *k, struct kernel_run *r, s32 status, u32 
 void kernel_run_put(struct kernel_run *r);
 /* Make progress until @r is over: 0, its error, or -ETIMEDOUT. */
 int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void));
-/*
- * Until not too many blocking runs of @l wait for their receivers. All ranks make blocking calls in
- * the same order, so those come; but one that runs far ahead would only bury them.
- */
-void kernel_wait_ahead(struct kernel_engine *k, const struct goal_group *g,
-		       const struct kernel_loaded *l, void (*idle)(void));
 #define KERNEL_SLEEP_FIRST 100 /* microseconds, then doubled */
 
 /* kernel_device.c: the system calls. 0 (or a descriptor) or -errno. */

@@ -97,16 +97,6 @@ struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_l
 	return o;
 }
 
-u32 kernel_object_ahead(const struct kernel_engine *k, const struct kernel_loaded *l)
-{
-	const struct kernel_object *o;
-	u32 n = 0;
-
-	for (o = l->idle; o; o = o->next)
-		n += o->blocking && !startable(k, o);
-	return n;
-}
-
 bool kernel_object_sending(const struct kernel_engine *k)
 {
 	struct list *pos;

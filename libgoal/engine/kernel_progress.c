@@ -200,27 +200,6 @@ static void nap(struct kernel_engine *k, u32 seen, u64 ns)
 	host_unlock(&k->e);
 }
 
-void kernel_wait_ahead(struct kernel_engine *k, const struct goal_group *g,
-		       const struct kernel_loaded *l, void (*idle)(void))
-{
-	for (u32 us = KERNEL_SLEEP_FIRST;;) {
-		u32 seen = load(&k->head->over);
-		bool wait;
-
-		kernel_progress(&k->e);
-		host_lock(&k->e);
-		wait = !g->status && !load(&k->head->ended) &&
-		       kernel_object_ahead(k, l) > KERNEL_AHEAD;
-		host_unlock(&k->e);
-		if (!wait)
-			return;
-		if (idle)
-			idle();
-		nap(k, seen, us * 1000ull);
-		us = us * 2 < k->e.attr.sleep_us ? us * 2 : k->e.attr.sleep_us;
-	}
-}
-
 /* Spinning that was in vain is done less, and more again when it was not. */
 static void learn(struct kernel_engine *k, bool slept)
 {

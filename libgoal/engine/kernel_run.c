@@ -38,7 +38,7 @@ static int bind(struct kernel_run *r, const struct kernel_loaded *l,
 
 /* Start a run. If that cannot be, the others hear of it. The lock is held. */
 static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,
-		 bool blocking, u64 wait_ns, struct goal_run **run)
+		 u64 wait_ns, struct goal_run **run)
 {
 	struct kernel_engine *k = kernel_engine(g->engine);
 	struct kernel_run *r;
@@ -61,7 +61,6 @@ static int begin(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	r->object = NULL;
 	r->op_id = attr->op_id;
 	r->start = attr->start;
-	r->blocking = blocking;
 	r->failed = false;
 	r->refusal = 0;
 	l->nactive++;
@@ -100,7 +99,7 @@ int kernel_start(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	if (!k)
 		return -ECHILD;
 	host_lock(&k->e);
-	rc = begin(g, l, attr, false, 0, run);
+	rc = begin(g, l, attr, 0, run);
 	host_unlock(&k->e);
 	/* Among the ranks of a node it may be over by now. */
 	kernel_progress(&k->e);
@@ -127,10 +126,8 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 	if (!k)
 		return -ECHILD;
 	a.done = NULL;
-	if (unlikely(kernel_loaded(l)->nobjects > KERNEL_AHEAD))
-		kernel_wait_ahead(k, g, kernel_loaded(l), idle);
 	host_lock(&k->e);
-	rc = begin(g, l, &a, true, patience(k, idle), &r);
+	rc = begin(g, l, &a, patience(k, idle), &r);
 	host_unlock(&k->e);
 	if (unlikely(rc)) {
 		kernel_progress(&k->e);

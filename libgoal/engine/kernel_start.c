@@ -151,7 +151,6 @@ static int start_on(struct kernel_engine *k, struct kernel_run *r, struct kernel
 	/* It may be over, and dealt with by another thread, before we are back. */
 	r->object = o;
 	r->starts = starts;
-	o->blocking = r->blocking;
 	list_append(&k->active, &r->link);
 	k->starting = &me;
 	k->nstarting++;

@@ -108,48 +108,6 @@ static void objects__that_still_send_are_left_alone(void **state)
 	nothing_left();
 }
 
-/* Who only sends, in blocking calls, does not run further ahead of its receiver than so. */
-static void exec__does_not_run_far_ahead(void **state)
-{
-	struct goal_run_attr attr = { .nbufs = 1 };
-	uint64_t data = 1;
-	struct pair_bufs b;
-	struct goal_loaded *l;
-	struct goal_graph *g;
-	struct pair p;
-
-	(void)state;
-	fake_reset();
-	fake.keeps = true;
-	pair_create(&p, 2, &kernel);
-	g = pair_graph(0, 2);
-	assert_true(goal_send(g, 1, 0, GOAL_BUF_SEND, 0, 8) >= 0);
-	l = pair_load(&p, 0, g);
-	pair_bind(&b, &data, 8, NULL, 0);
-	attr.bufs = b.buf;
-	for (uint32_t n = 0; n < 17; n++) {
-		attr.op_id = n;
-		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
-	}
-	assert_int_equal(fake.calls[WAIT], 0);
-	fake.sleeping = fake_release;
-	for (uint32_t n = 17; n < 50; n++) {
-		attr.op_id = n;
-		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
-	}
-	assert_true(fake.calls[WAIT] > 0);
-	assert_true(fake.calls[RUN] <= 18);
-	/* Others do not wait for that. */
-	fake.sleeping = NULL;
-	for (uint32_t n = 0; n < 25; n++)
-		goal_run_free(pair_start(&p, 0, l, 100 + n, &b));
-	assert_true(fake.calls[RUN] >= 25);
-	fake_release();
-	assert_int_equal(goal_unload(l), 0);
-	pair_free(&p);
-	nothing_left();
-}
-
 /* A member that cannot start a run lets the others know, and goes on with the next one. */
 static void start__that_fails_is_told(void **state)
 {
@@ -273,7 +231,6 @@ int main(void)
 		cmocka_unit_test_teardown(objects__are_kept_and_waited_for, end),
 		cmocka_unit_test_teardown(objects__of_idle_schedules_are_given_back, end),
 		cmocka_unit_test_teardown(objects__that_still_send_are_left_alone, end),
-		cmocka_unit_test_teardown(exec__does_not_run_far_ahead, end),
 		cmocka_unit_test_teardown(start__that_fails_is_told, end),
 		cmocka_unit_test_teardown(start__is_cancelled_meanwhile, end),
 		cmocka_unit_test_teardown(start__waits_for_memory_of_others, end),
