@@ -2,8 +2,9 @@
 /*
  * Messages between ranks of this node: no frame is sent. One whose receive is posted is copied
  * once, from buffer to buffer. Others become messages of their sender's run: given to the
- * receiver's run, or parked here until that starts. The receiver must be a member with the very same rank table, which
- * only endpoints of one user and one namespace share, and have the rank the table gives it.
+ * receiver's run, or parked here until that starts. The receiver must be a member with the very
+ * same rank table, which only endpoints of one user and one namespace share, and have the rank
+ * the table gives it.
  */
 #include <linux/jhash.h>
 
