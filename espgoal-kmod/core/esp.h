@@ -533,6 +533,7 @@ struct esp_flow {
 	u64 ping_at;
 	u64 pause_at;          /* the home had nothing to give: again then */
 	u32 pauses;            /* ... so many times in a row */
+	bool pause_acks;       /* ... not even a frame, so acknowledgements wait as well */
 	u64 park_at;           /* earliest esp_msg.again_at or esp_msg.due, or before it */
 	u64 pull_at;           /* look for stalled pulls */
 	u64 timer;             /* what the home was told last */

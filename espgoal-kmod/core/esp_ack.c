@@ -180,6 +180,7 @@ void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t)
 	if (f->pauses) { /* it holds records less than before */
 		f->pauses = 0;
 		f->pause_at = 0;
+		f->pause_acks = false;
 	}
 	f->progress = t->now;
 	f->answered = t->now;

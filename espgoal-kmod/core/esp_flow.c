@@ -171,6 +171,7 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	esp_flow_rename(f);
 	f->pause_at = 0;
 	f->pauses = 0;
+	f->pause_acks = false;
 	t->waits = 1; /* refusals of the old incarnation are repeated by the peer in the new one */
 	t->renewed = ++f->renewed;
 	env_count(f->node, ESP_C_flow_renew, 1);
@@ -370,7 +371,8 @@ static u64 next_timer(const struct esp_flow *f, bool waits)
 			at = esp_min(at, esp_min(p->mtu_at, esp_min(p->probe_at, p->loss_at)));
 		at = esp_min(at, p->retry_at);
 		if (p->rx_unacked)
-			at = esp_min(at, esp_max(p->ack_at, f->pause_at));
+			at = esp_min(at,
+				     f->pause_acks ? esp_max(p->ack_at, f->pause_at) : p->ack_at);
 	}
 	if (f->pause_at)
 		at = esp_min(at, f->pause_at);

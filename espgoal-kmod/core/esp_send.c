@@ -509,6 +509,7 @@ static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struc
 	if (!b->o) {
 		env_count(f->node, ESP_C_no_out, 1);
 		esp_sent_landed(f, b->first);
+		f->pause_acks = true;
 		goto pause;
 	}
 	if (numbered)
@@ -665,6 +666,14 @@ static void note_limited(struct esp_flow *f)
 			f->path[i].limited = true;
 }
 
+/* What is due, in a frame of its own, which needs no record. */
+static void acknowledge(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
+{
+	if (esp_path_ends(p) && p->rx_unacked && p->ack_at <= t->now &&
+	    !build(f, p, t, false, false))
+		p->ack_at = ESP_NEVER;
+}
+
 static void output_path(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
 {
 	if (!esp_path_ends(p))
@@ -677,8 +686,7 @@ static void output_path(struct esp_flow *f, struct esp_path *p, struct esp_todo 
 	}
 	if (p->say_ping && esp_path_span(p))
 		ping(f, p, t, 0);
-	if (p->rx_unacked && p->ack_at <= t->now && !build(f, p, t, false, false))
-		p->ack_at = ESP_NEVER;
+	acknowledge(f, p, t);
 	esp_loss_arm(f, p);
 }
 
@@ -686,9 +694,16 @@ void esp_output(struct esp_flow *f, struct esp_todo *t)
 {
 	u32 n;
 
-	if (f->state != ESP_FLOW_UP || t->now < f->pause_at)
+	if (f->state != ESP_FLOW_UP)
 		return;
+	if (t->now < f->pause_at) {
+		/* Records come free by acknowledgements, and those of the peer by ours. */
+		for (n = 0; n < ESP_PATHS && !f->pause_acks; n++)
+			acknowledge(f, &f->path[n], t);
+		return;
+	}
 	f->pause_at = 0;
+	f->pause_acks = false;
 	for (n = 0; n < FRAMES_MAX; n++) {
 		bool control = esp_control_pending(f), data = esp_linked(&f->queues);
 		struct esp_path *p = data ? esp_path_pick(f, true) : NULL;

@@ -185,12 +185,49 @@ static void single_credit(void **state)
 	home_close();
 }
 
+static int numbered_lost(u32 from, u32 to, const u8 *bytes, u32 len)
+{
+	(void)to;
+	(void)len;
+	return from == 1 && bytes[1] == ESP_T_DATA && (bytes[7] & ESP_F_NUMBERED) ? HOME_DROP
+										  : HOME_PASS;
+}
+
+/* Who has no record to send anything with acknowledges as always. */
+static void acknowledges(void **state)
+{
+	struct home_op s = { GOAL_OP_SEND, 1, 0, 0, 8 }, back = { GOAL_OP_SEND, 0, 0, 0, 8 };
+	struct esp_params p = params();
+	u64 probes;
+	u32 i;
+
+	(void)state;
+	home_open(2, 1, &p);
+	exchange(1, 1, 8, 50 * ESP_MS);
+	home_pass(50 * ESP_MS, NULL);
+	home.node[1]->pool_max[ESP_POOL_SENT] = 0;
+	home.fate = numbered_lost;
+	for (i = 0; i < 20; i++)
+		home_start(home.node[1], 10 + i, &back, 1);
+	home_pass(3 * ESP_MS, NULL);
+	assert_true(home.node[1]->flows->f.pauses > 5);
+	probes = home.node[0]->count[ESP_C_tail_probes];
+	for (i = 0; i < ESP_REFUSED; i++) { /* more are not acknowledged */
+		home_start(home.node[0], 100 + i, &s, 1);
+		home_pass(300 * ESP_US, NULL);
+	}
+	assert_int_equal(home.node[0]->count[ESP_C_tail_probes], probes);
+	assert_int_equal(home.node[0]->flows->f.path[0].nsent, 0);
+	home_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes),     cmocka_unit_test(many_in_one),
-		cmocka_unit_test(not_ready), cmocka_unit_test(random_loss),
-		cmocka_unit_test(hostile),   cmocka_unit_test(single_credit),
+		cmocka_unit_test(sizes),        cmocka_unit_test(many_in_one),
+		cmocka_unit_test(not_ready),    cmocka_unit_test(random_loss),
+		cmocka_unit_test(hostile),      cmocka_unit_test(single_credit),
+		cmocka_unit_test(acknowledges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
