@@ -18,6 +18,7 @@ local kinds = {
 	[1] = "ACK", [2] = "MSG", [3] = "RTS", [4] = "PULLED", [5] = "GRANT", [6] = "NOT-READY",
 	[7] = "BUSY", [8] = "READY", [9] = "ABORT", [10] = "PING", [11] = "PAD", [12] = "MTU",
 	[13] = "ADDR", [14] = "STOP", [15] = "CANCEL", [16] = "ASK", [17] = "GONE",
+	[18] = "PONG",
 }
 local carriers = { [0] = "none", [1] = "Ethernet", [2] = "UDP over IPv4", [3] = "UDP over IPv6" }
 local orders = { [1] = "little-endian", [2] = "big-endian" }
@@ -83,6 +84,7 @@ field("uint32", "instance", "Instance")
 field("uint32", "from", "From rank")
 field("uint32", "rank", "Failed rank")
 field("uint32", "code", "Code", base.DEC, codes)
+field("uint64", "value", "Value", base.HEX)
 field("bytes", "payload", "Payload")
 
 local list = {}
@@ -232,7 +234,6 @@ local show = {
 		t:add_le(f.code, buf(at + 36, 4))
 		return 0
 	end },
-	[10] = { 4, function() return 0 end },
 	[11] = { 8, function(buf, at, _, t)
 		t:add_le(f.plen, buf(at + 4, 2))
 		return buf(at + 4, 2):le_uint()
@@ -259,8 +260,14 @@ local function cookie(buf, at, _, t)
 	return 0
 end
 
+local function value(buf, at, _, t)
+	t:add_le(f.value, buf(at + 4, 8))
+	return 0
+end
+
 show[6] = { nil, mids }
 show[7] = { nil, mids }
+show[10] = { 12, value }
 show[14] = { 8, mids }
 show[15] = { 8, mids }
 show[16] = { 32, function(buf, at, _, t)
@@ -272,6 +279,7 @@ show[16] = { 32, function(buf, at, _, t)
 	return 0
 end }
 show[17] = { 12, cookie }
+show[18] = { 12, value }
 
 -- The chunks of a DATA frame; false: they are not what they should be.
 local function chunks(buf, hdr, total, tree, names)

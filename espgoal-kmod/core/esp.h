@@ -463,7 +463,9 @@ struct esp_path {
 	struct esp_addr addr; /* the peer's */
 	u8 id;
 	u8 state; /* enum esp_path_state */
-	bool say_addr, say_mtu, say_ping;
+	bool say_addr, say_mtu, say_ping, say_pong;
+	u64 value; /* of our PINGs, since it is in this state */
+	u64 pong;  /* of the peer's last PING */
 	/* numbers we give out */
 	bool acked_any, starting, limited, rtt_valid;
 	u8 backoff;

@@ -152,10 +152,7 @@ void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t)
 			break;
 		if (!acked(a, words, cum, s->pn))
 			continue;
-		if (!any) {
-			any = true;
-			esp_path_acked(f, p, t);
-		}
+		any = true;
 		if (s->pn == top)
 			esp_rtt_sample(p, esp_since(t->now, s->at),
 				       (u64)le16_to_cpu(a->delay) << 8);

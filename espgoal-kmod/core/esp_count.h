@@ -57,6 +57,7 @@
 	X(skip_grant_old)     /* grant below an earlier one */ \
 	X(skip_refused_unknown) \
 	X(skip_ready_unknown) /* READY for which nothing waits */ \
+	X(skip_pong_unknown)  /* PONG of no PING of the path's, or of an earlier state */ \
 	X(skip_abort_unknown) /* ABORT known already */ \
 	X(skip_over_unknown)  /* STOP or CANCEL of a message that is over */ \
 	X(skip_unmatched)     /* no receive of that name in the run: the run fails */ \

@@ -15,6 +15,7 @@ static const u8 chunk_size[ESP_K_KINDS] = {
 	[ESP_K_MTU] = sizeof(struct esp_mtu),       [ESP_K_ADDR] = sizeof(struct esp_path_addr),
 	[ESP_K_STOP] = sizeof(struct esp_over),     [ESP_K_CANCEL] = sizeof(struct esp_over),
 	[ESP_K_ASK] = sizeof(struct esp_ask),       [ESP_K_GONE] = sizeof(struct esp_gone),
+	[ESP_K_PONG] = sizeof(struct esp_ping),
 };
 
 /* Lengths alone: whatever is at fault here, the frame is not looked into any further. */
@@ -144,6 +145,8 @@ static bool chunk_fields_ok(const struct esp_chunk *c)
 	}
 	case ESP_K_STOP:
 		return !(c->flags & ~ESP_STOP_FAILED);
+	case ESP_K_PONG:
+		return c->flags < ESP_PATHS;
 	case ESP_K_MTU: {
 		const struct esp_mtu *m = (const struct esp_mtu *)c;
 
@@ -178,7 +181,7 @@ int esp_frame_chunks(const struct esp_in *in)
 		if (!chunk_fields_ok(c))
 			return ESP_C_drop_chunk_fields;
 		if (!numbered && c->kind != ESP_K_ACK && c->kind != ESP_K_NOT_READY &&
-		    c->kind != ESP_K_BUSY)
+		    c->kind != ESP_K_BUSY && c->kind != ESP_K_PONG)
 			return ESP_C_drop_unnumbered;
 		if (c->kind == ESP_K_MSG || c->kind == ESP_K_RTS || c->kind == ESP_K_PULLED)
 			n++;

@@ -262,7 +262,7 @@ void esp_path_rail(struct esp_flow *f, u32 place, struct esp_todo *t);
 void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, struct esp_todo *t);
 void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr *from,
 		    struct esp_todo *t);
-void esp_path_acked(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
+void esp_path_pong(struct esp_flow *f, struct esp_path *p, u64 value, struct esp_todo *t);
 void esp_path_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 struct esp_path *esp_path_pick(struct esp_flow *f, bool window);
 bool esp_path_ends(const struct esp_path *p);

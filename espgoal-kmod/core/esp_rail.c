@@ -2,7 +2,8 @@
 /*
  * The paths of a flow: which of them work, and which takes the next frame. Each has its own
  * numbers, round trip and window, so that striping by free window follows what each delivers. An
- * address becomes a destination of messages only after an answer has come back over it.
+ * address becomes a destination of messages only after what went there has come back: PING with a
+ * random value, since who has seen no frame can acknowledge its number all the same.
  */
 #include "esp_int.h"
 
@@ -46,6 +47,7 @@ void esp_path_set(struct esp_flow *f, struct esp_path *p, u8 state, struct esp_t
 		break;
 	}
 	p->state = state;
+	p->value = state == ESP_PATH_NONE ? 0 : env_random(f->node);
 	p->backoff = 0;
 	p->probes = 0;
 	p->retry_at = state == ESP_PATH_PROBING || state == ESP_PATH_DEAD ? t->now : ESP_NEVER;
@@ -103,10 +105,12 @@ void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr
 		esp_path_addr(f, place, from, t);
 }
 
-/* Something new was acknowledged on it. */
-void esp_path_acked(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
+/* Whoever is at its address says what only frames to there have said. */
+void esp_path_pong(struct esp_flow *f, struct esp_path *p, u64 value, struct esp_todo *t)
 {
-	if (p->state == ESP_PATH_PROBING || p->state == ESP_PATH_DEAD)
+	if (value != p->value)
+		env_count(f->node, ESP_C_skip_pong_unknown, 1);
+	else if (p->state == ESP_PATH_PROBING || p->state == ESP_PATH_DEAD)
 		esp_path_set(f, p, ESP_PATH_UP, t);
 }
 

@@ -114,6 +114,25 @@ static void put_acks(struct build *b)
 	}
 }
 
+/* Like an acknowledgement: on whatever path, and PING comes again if it gets lost. */
+static void put_pongs(struct build *b)
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct esp_path *p = &b->f->path[i];
+		struct esp_ping *c;
+
+		if (!p->say_pong)
+			continue;
+		c = chunk(b, ESP_K_PONG, i, sizeof(*c), 0);
+		if (!c)
+			return;
+		c->value = cpu_to_le64(p->pong);
+		p->say_pong = false;
+	}
+}
+
 static bool put_ctl(struct build *b, struct esp_ctl *c)
 {
 	struct esp_item *i;
@@ -590,6 +609,7 @@ static int build(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, boo
 		return -ENOMEM;
 	put_refused(&b);
 	put_acks(&b);
+	put_pongs(&b);
 	if (control)
 		put_control(&b);
 	if (messages)
@@ -624,7 +644,9 @@ static bool ping(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, u32
 		b.first->mtu_probe = true;
 		env_count(f->node, ESP_C_mtu_probe, 1);
 	} else {
-		chunk(&b, ESP_K_PING, 0, sizeof(struct esp_ping), 0);
+		struct esp_ping *c = chunk(&b, ESP_K_PING, 0, sizeof(*c), 0);
+
+		c->value = cpu_to_le64(p->value);
 		env_count(f->node, ESP_C_pings_out, 1);
 	}
 	b.eliciting = true;
@@ -669,7 +691,7 @@ static void note_limited(struct esp_flow *f)
 /* What is due, in a frame of its own, which needs no record. */
 static void acknowledge(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
 {
-	if (esp_path_ends(p) && p->rx_unacked && p->ack_at <= t->now &&
+	if (esp_path_ends(p) && (p->say_pong || (p->rx_unacked && p->ack_at <= t->now)) &&
 	    !build(f, p, t, false, false))
 		p->ack_at = ESP_NEVER;
 }

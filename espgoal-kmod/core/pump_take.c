@@ -524,7 +524,7 @@ static void ready(struct esp_flow *f, const struct esp_ready *r)
 	esp_msg_ready(f, &k);
 }
 
-static void control(struct esp_flow *f, const struct esp_chunk *c, struct esp_todo *t)
+static void control(struct esp_flow *f, u32 path, const struct esp_chunk *c, struct esp_todo *t)
 {
 	const struct esp_over *o = (const struct esp_over *)c;
 	const struct esp_grant *g = (const struct esp_grant *)c;
@@ -552,6 +552,14 @@ static void control(struct esp_flow *f, const struct esp_chunk *c, struct esp_to
 	case ESP_K_CANCEL:
 		cancelled(f, le32_to_cpu(o->mid), t);
 		break;
+	case ESP_K_PING:
+		f->path[path].pong = le64_to_cpu(((const struct esp_ping *)c)->value);
+		f->path[path].say_pong = true;
+		break;
+	case ESP_K_PONG:
+		esp_path_pong(f, &f->path[c->flags],
+			      le64_to_cpu(((const struct esp_ping *)c)->value), t);
+		break;
 	default:
 		break;
 	}
@@ -569,7 +577,7 @@ static void controls(struct esp_flow *f, const struct esp_in *in, struct esp_tod
 			refusals(f, c, t);
 	}
 	for (off = sizeof(struct esp_hdr); off < in->hdr_len; off = esp_chunk_next(in, off))
-		control(f, esp_chunk(in, off), t);
+		control(f, esp_hdr(in)->path, esp_chunk(in, off), t);
 }
 
 static int accept(struct esp_flow *f, const struct esp_rail *r, const struct esp_in *in)

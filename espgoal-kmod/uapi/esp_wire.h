@@ -48,7 +48,7 @@ enum esp_type {
 };
 
 /* esp_hdr.flags */
-#define ESP_F_NUMBERED 0x01 /* DATA: pn counts; else only ACK, NOT-READY, BUSY are inside */
+#define ESP_F_NUMBERED 0x01 /* DATA: pn counts; else only ACK, NOT-READY, BUSY, PONG in it */
 #define ESP_F_ACK_NOW  0x02 /* DATA, numbered: the sender waits for this acknowledgement */
 #define ESP_F_KNOWN    0x03
 
@@ -128,7 +128,7 @@ enum esp_kind {
 	ESP_K_BUSY = 7,      /* these were refused and not noted: ask again */
 	ESP_K_READY = 8,
 	ESP_K_ABORT = 9,
-	ESP_K_PING = 10,   /* wants an acknowledgement, no more */
+	ESP_K_PING = 10,   /* wants a PONG */
 	ESP_K_PAD = 11,    /* payload to be ignored: probes the MTU */
 	ESP_K_MTU = 12,    /* the sender takes frames of this size on that path */
 	ESP_K_ADDR = 13,   /* the sender's address on that path, or that it has none */
@@ -136,6 +136,7 @@ enum esp_kind {
 	ESP_K_CANCEL = 15, /* sender: no more of this message will come */
 	ESP_K_ASK = 16,    /* is this endpoint still there? */
 	ESP_K_GONE = 17,   /* it is not, and will not be */
+	ESP_K_PONG = 18,   /* PING has come */
 	ESP_K_KINDS
 };
 
@@ -230,8 +231,9 @@ struct esp_abort {
 	__le32 code; /* enum esp_abort_code */
 } __attribute__((packed));
 
-struct esp_ping {
+struct esp_ping { /* PING; PONG, with flags: the path PING came on */
 	struct esp_chunk c;
+	__le64 value; /* random; PONG: as received */
 } __attribute__((packed));
 
 struct esp_pad {

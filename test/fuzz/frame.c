@@ -104,6 +104,12 @@ static void fix_id(struct esp_hdr *h, u32 len)
 
 	if (f)
 		h->cid = cpu_to_le64(h->type == ESP_T_RESET ? f->cid_peer : f->cid);
+	if (f && h->type == ESP_T_DATA && len >= sizeof(*h) + sizeof(struct esp_ping)) {
+		struct esp_ping *c = (struct esp_ping *)(h + 1);
+
+		if (c->c.kind == ESP_K_PONG && c->c.flags < ESP_PATHS)
+			c->value = cpu_to_le64(f->path[c->c.flags].value);
+	}
 	if (!hello || h->type == ESP_T_DATA)
 		return;
 	switch (h->type) {

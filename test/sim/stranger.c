@@ -45,7 +45,8 @@ enum {
 	PING,
 	PAD,
 	MTU,
-	ADDR
+	ADDR,
+	PONG = 18
 };
 
 static int sock;
@@ -306,10 +307,13 @@ static struct {
 	bool pulled_here[60000];
 	uint32_t pulled_bytes;
 	int pings, aborts;
+	uint64_t pong;
 } said;
 
 static uint32_t acknowledge; /* the highest number of the node that is not acknowledged */
 static bool to_acknowledge;
+static uint64_t pong; /* what its last PING said */
+static bool to_pong;
 
 static void take_chunk(const uint8_t *c, const uint8_t **pay)
 {
@@ -378,8 +382,14 @@ static void take_chunk(const uint8_t *c, const uint8_t **pay)
 		said.ready_opid = (uint32_t)get(c + 20, 4);
 		return;
 	case PING:
-		need(len == 4, "PING is malformed");
+		need(len == 12 && c[1] == 0, "PING is malformed");
 		said.pings++;
+		pong = get(c + 4, 8);
+		to_pong = true;
+		return;
+	case PONG:
+		need(len == 12 && c[1] == 0, "PONG is malformed");
+		said.pong = get(c + 4, 8);
 		return;
 	case PAD:
 		need(len == 8, "PAD is malformed");
@@ -407,6 +417,9 @@ static void send_ack(void)
 	begin(DATA, peer_cid);
 	c = chunk(ACK, 0, 12);
 	put(c + 8, 4, acknowledge + 1);
+	if (to_pong)
+		put(chunk(PONG, 0, 12) + 4, 8, pong);
+	to_pong = false;
 	transmit();
 	to_acknowledge = false;
 }
@@ -428,7 +441,8 @@ static bool hear(bool (*done)(void), int ms)
 		for (c = e + HDR; c < e + get(e + 2, 2); c += get(c + 2, 2)) {
 			need(get(c + 2, 2) >= 4, "a chunk without length");
 			if (!(e[7] & 1))
-				need(c[0] == ACK || c[0] == NOT_READY || c[0] == BUSY,
+				need(c[0] == ACK || c[0] == NOT_READY || c[0] == BUSY ||
+					     c[0] == PONG,
 				     "more than ACK in a frame without number");
 		}
 		if (e[7] & 1) {
@@ -579,8 +593,9 @@ static void numbers(void)
 	uint32_t before;
 
 	begin(DATA, peer_cid);
-	chunk(PING, 0, 4);
+	put(chunk(PING, 0, 12) + 4, 8, 0x0102030405060708);
 	deliver("PING was not acknowledged");
+	need(said.pong == 0x0102030405060708, "PING was not answered by PONG");
 	need(said.acked == pn, "the cumulative number does not cover all that came");
 
 	/* The same again: dropped, and not acknowledged again. */
@@ -592,7 +607,7 @@ static void numbers(void)
 
 	/* A number that nothing leads to, a chunk nobody knows, a reserved bit: silence. */
 	begin(DATA, peer_cid);
-	chunk(PING, 0, 4);
+	chunk(PING, 0, 12);
 	esp[7] = 3;
 	put(esp + 16, 4, pn + 70000);
 	transmit();
@@ -602,7 +617,7 @@ static void numbers(void)
 	put(esp + 16, 4, pn);
 	transmit();
 	begin(DATA, peer_cid);
-	chunk(PING, 1, 4);
+	chunk(PING, 1, 12);
 	esp[7] = 3;
 	put(esp + 16, 4, pn);
 	transmit();
@@ -613,7 +628,7 @@ static void numbers(void)
 
 	/* An unknown connection id: RESET, which names it. */
 	begin(DATA, peer_cid ^ 0x10000);
-	chunk(PING, 0, 4);
+	chunk(PING, 0, 12);
 	esp[7] = 3;
 	put(esp + 16, 4, pn);
 	transmit();

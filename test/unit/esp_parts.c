@@ -288,16 +288,16 @@ static struct esp_hdr *good(void)
 	struct esp_flow *f = &home.node[0]->flows->f;
 	struct esp_out o;
 	struct esp_hdr *h = (struct esp_hdr *)o.hdr;
-	struct esp_chunk *c = (struct esp_chunk *)(h + 1);
+	struct esp_ping *c = (struct esp_ping *)(h + 1);
 
 	esp_out_begin(&o, ESP_T_DATA, f->cid_peer);
 	h->flags = ESP_F_NUMBERED;
 	h->pn = cpu_to_le32(f->path[0].pn);
-	c->kind = ESP_K_PING;
-	c->flags = 0;
-	c->len = cpu_to_le16(4);
-	o.hdr_len += 4;
-	o.total_len += 4;
+	memset(c, 0, sizeof(*c));
+	c->c.kind = ESP_K_PING;
+	c->c.len = cpu_to_le16(sizeof(*c));
+	o.hdr_len += sizeof(*c);
+	o.total_len += sizeof(*c);
 	esp_out_end(&o);
 	memset(bytes, 0, sizeof(bytes));
 	memcpy(bytes, o.hdr, o.hdr_len);
@@ -437,13 +437,18 @@ static void frame__bad(void **state)
 	bytes[33] = 1;
 	seal();
 	dropped(ESP_C_drop_chunk_fields);
+	good();
+	bytes[32] = ESP_K_PONG;
+	bytes[33] = ESP_PATHS;
+	seal();
+	dropped(ESP_C_drop_chunk_fields);
 	h = good();
 	h->flags = 0;
 	h->pn = 0;
 	seal();
 	dropped(ESP_C_drop_unnumbered);
 	good();
-	put_chunk(ESP_K_PING, zero, 0, 5);
+	put_chunk(ESP_K_PING, zero, 8, 5);
 	dropped(ESP_C_drop_payload_len);
 	good();
 	{
