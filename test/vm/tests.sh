@@ -36,20 +36,12 @@ trouble_since() {
 }
 
 # alive: do all guests answer?
-alive() {
-	local g limit=30
-	for ((g = 0; g < guests; g++)); do
-		on "guest$g" true || return 1
-	done
-}
+alive() { limit=30 on_guests true; }
 
 # end_programs: what a failed test has left running does not fail the next one.
 end_programs() {
-	local g
-	for ((g = 0; g < guests; g++)); do
-		on "guest$g" pkill -9 -x 'abi|collectives|cycle|depth|faults|killed|random|strangers|mpirun|tc|rmmod' >/dev/null
-		on_nodes sh -c 'tc qdisc del dev eth0 root 2>/dev/null; true' >/dev/null
-	done
+	on_guests pkill -9 -x 'abi|collectives|cycle|depth|faults|killed|random|strangers|mpirun|tc|rmmod' >/dev/null
+	on_nodes sh -c 'tc qdisc del dev eth0 root 2>/dev/null; true' >/dev/null
 }
 
 # try NAME FUNCTION ARGUMENT...: a test: 0 passes, 77 skips for the reason in its last line, all else
@@ -126,11 +118,13 @@ wrong() {
 	exit 1
 }
 
-# on_nodes COMMAND...: at the same time on every node; $NODE in it is the node's number. The worst status.
-on_nodes() {
-	local i jobs=() status=0 one
-	for ((i = 0; i < $(node_count); i++)); do
-		begin "node$i" env NODE=$i "$@"
+# on_all KIND COUNT COMMAND...: at the same time on that many guests or nodes; $NODE in it is the number. The
+# worst status.
+on_all() {
+	local kind=$1 i n=$2 jobs=() status=0 one
+	shift 2
+	for ((i = 0; i < n; i++)); do
+		begin "$kind$i" env NODE=$i "$@"
 		jobs+=("$job")
 	done
 	for one in "${jobs[@]}"; do
@@ -138,6 +132,8 @@ on_nodes() {
 	done
 	return $status
 }
+on_nodes() { on_all node "$(node_count)" "$@"; }
+on_guests() { on_all guest "$guests" "$@"; }
 
 # folder: prints a new folder that all guests see.
 folder() { seen "$(mktemp -d "$work/job.XXXXXX")"; }
