@@ -27,13 +27,16 @@ have_debug_kernel() {
 fetch_deb() {
 	local dir=$1 package=$2
 	rm -rf "$dir.deb" && mkdir -p "$dir.deb" "$dir" || return 1
-	(cd "$dir.deb" && apt-get -q download "$package") 2>&1 | grep -v '^W: Download is performed'
+	# Lists that are old name packages that are no longer there.
+	download_in "$dir.deb" "$package" || { refresh_lists && download_in "$dir.deb" "$package"; }
 	dpkg-deb -x "$dir.deb"/*.deb "$dir" || {
 		echo "cannot download $package: is apt's list of packages old? (apt-get update)"
 		return 1
 	}
 	rm -rf "$dir.deb"
 }
+
+download_in() { (cd "$1" && apt-get -q download "$2"); }
 
 # make_initramfs KERNEL: busybox, test/vm/init, and of Debian's modules those that lead to the
 # host's files, in the order in which they are to be loaded.

@@ -4,13 +4,16 @@
 
 ko=espgoal
 
-# load: the module is there, went in without a complaint of its own, and its device has the mode
-# it should have.
+# load: the module is there, went in without a complaint of its own, its device has the mode it should have,
+# and the hook that damages frames is there in the debug build alone.
 load() {
+	local hook=!
+	[ ! -e "$kernel/debug" ] || hook=''
 	on_guests sh -ec "
 		grep '^$ko ' /proc/modules
 		test -c /dev/espgoal
 		stat -c '%a %U' /dev/espgoal | grep -x '660 root'
+		test $hook -e /sys/module/$ko/parameters/corrupt
 	" || wrong "the module is not as it should be"
 }
 
@@ -96,6 +99,19 @@ proofs() {
 	delayed) awk '/^  flow / && $(NF - 1) >= 4000 { late = 1 } /^(PASS|FAIL|ENDED)$/ { n += late; late = 0 }
 		END { print n + 0 }' "$2" ;;
 	esac
+}
+
+# corrupt: collectives while the module damages the payload of every 7th frame, which the checksum must tell.
+corrupt() {
+	local status out=$work/corrupt.out
+	on_guests sh -c "echo 7 >/sys/module/$ko/parameters/corrupt" || wrong "the module has no such hook"
+	collectives 1 -v -t 6 -s 83 >"$out"
+	status=$?
+	on_guests sh -c "echo 0 >/sys/module/$ko/parameters/corrupt"
+	cat "$out"
+	[ "$(grep -c '^  node drop_payload_crc [1-9]' "$out")" -eq "$(node_count)" ] ||
+		wrong "not every node has dropped damaged frames"
+	return $status
 }
 
 # carrier_changes NODE: how often its link has come or gone. (/sys shows the guest's links, not a namespace's.)
@@ -301,6 +317,7 @@ tests_pair_debug() {
 	try collectives/4 collect 4 -t 8 -s 2
 	try collectives/churn collect 1 -t 6 -c -s 3
 	try netem-all netem dropped delay 1ms 1ms loss 3% duplicate 3%
+	try corrupt corrupt
 	try cable interrupted cable_pulled
 	try mtu mtu 9000 600 1500 4000
 	tests_mpi_few
