@@ -288,8 +288,8 @@ tests_four() {
 # The second generation: Debian 13's kernel and its Open MPI.
 tests_pair_trixie() {
 	tests_common
-	try collectives/2 collect 2 -t 6 -s 8
-	try collectives/churn collect 1 -t 5 -c -s 9
+	try collectives/2 collect 2 -t 5 -s 8
+	try collectives/churn collect 1 -t 4 -c -s 9
 	try netem-all netem dropped delay 1ms 1ms loss 3% duplicate 3%
 	try mpi/launched launched
 	try mpi/late mpi 1 late
@@ -299,13 +299,13 @@ tests_pair_trixie() {
 # The debug kernel takes about five times as long: the one has what ends, the other what frames do.
 tests_nodes_debug() {
 	tests_common
-	try collectives/2 collect 2 -t 6 -s 2
-	try collectives/churn collect 1 -t 5 -c -s 3
+	try collectives/2 collect 2 -t 5 -s 2
+	try collectives/churn collect 1 -t 4 -c -s 3
 	try strangers strangers
 	try gone gone
 	try namespace namespace
-	try cycles long 200 program node0 cycle 60 40
-	try killed long 300 program node0 killed 12
+	try cycles long 200 program node0 cycle 30 20
+	try killed long 300 program node0 killed 10
 	try random program node0 random 60
 	try faults long 200 program node0 faults
 	try unload-after unload
@@ -313,14 +313,14 @@ tests_nodes_debug() {
 }
 
 tests_pair_debug() {
-	tests_common
-	try collectives/4 collect 4 -t 8 -s 2
-	try collectives/churn collect 1 -t 6 -c -s 3
+	try abi program node0 abi
+	try collectives/4 collect 4 -t 6 -s 2
+	try collectives/churn collect 1 -t 4 -c -s 3
 	try netem-all netem dropped delay 1ms 1ms loss 3% duplicate 3%
 	try corrupt corrupt
 	try cable interrupted cable_pulled
-	try mtu mtu 9000 600 1500 4000
+	try mtu mtu 9000 600 1500
 	tests_mpi_few
-	try unload-after unload
+	try unload unload
 	try leaks long 200 leaks
 }
