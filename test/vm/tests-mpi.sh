@@ -209,7 +209,7 @@ tests_mpi() {
 	try mpi-kernel/churn mpi_kernel 1 churn 20
 	try mpi-kernel/computing mpi_kernel 1 computing
 	try mpi-kernel/lossy lossy 1 outstanding
-	try mpi-kernel/finalize lossy 2 comm_free left
+	try mpi-kernel/finalize lossy 1 comm_free left
 	for program in 'barrier 3' 'gather 0' 'ibarrier 1' 'neighbor 3' 'barrier_init 2'; do
 		# shellcheck disable=SC2086
 		try "mpi-kernel/killed-${program/ /-}" killed $program
