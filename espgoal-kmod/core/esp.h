@@ -60,6 +60,8 @@
  *	void env_flow_remove(struct esp_flow *)	under its lock: out of the tables, their reference
  *		is given back
  *	void env_flow_get(f), env_flow_put(f)
+ *	void env_endings(struct esp_node *, s32 more), bool env_any_ending(n)	a number that each CPU
+ *		sees as it is: atomic, with full barriers
  *	struct esp_member *env_member_find(n, u64 cookie, u64 nonce), void env_member_get(m),
  *		env_member_put(m)
  *	struct esp_member *env_member_next(n, struct esp_member *prev)	as above
@@ -127,6 +129,7 @@
 #define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
 #define ESP_REFUSED_SAID 0x80 /* in esp_flow.refused_how: it is in flight */
 #define ESP_GONES        8    /* endpoints of which a flow has to say that they are gone */
+#define ESP_PASTS        64   /* OPENs that a node remembers not to believe again */
 #define ESP_TOMBS        16   /* aborted runs a member remembers */
 #define ESP_ACTIVE       16   /* pulls that hold grants at the same time */
 #define ESP_WAIT_HASH    256  /* heads of what waits at a node: refusals, early aborts */
@@ -514,6 +517,7 @@ struct esp_flow {
 	u64 cid_peer;          /* theirs, once it is known */
 	u64 stamp_peer;        /* of its last attempt that was believed */
 	u64 taken;             /* when */
+	u64 taken_cid;         /* the id in it */
 	struct esp_addr shown; /* where the peer's last OPEN or ACCEPT came from */
 	u64 asked;             /* when a table was asked because of an OPEN */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
@@ -610,6 +614,11 @@ enum esp_bucket_kind {
 	ESP_BUCKETS
 };
 
+/* An OPEN whose flow has ended while its token was still good. */
+struct esp_past {
+	u64 cid, stamp, at; /* at 0: none */
+};
+
 struct esp_bucket {
 	u64 left, filled;
 };
@@ -623,8 +632,10 @@ struct esp_node {
 	struct esp_link wait[ESP_WAIT_HASH];
 	struct esp_member *tell_first; /* those that have something to tell */
 	struct esp_bucket bucket[ESP_BUCKETS];
+	struct esp_past past[ESP_PASTS];
 	u64 hello_pause; /* ns for one of a bucket */
 	u32 token_era;   /* tokens of an earlier one are not ours any more; read without the lock */
+	u32 token_ends;  /* changes of that and of past; the same */
 };
 
 /* pump_esp.c: the entries. */

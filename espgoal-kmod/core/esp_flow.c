@@ -198,6 +198,7 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 	f->stamp_peer = 0; /* of whoever that was */
 	f->answered = 0;   /* the same */
 	t->new_era = true; /* or late copies of the peer's own would be believed again */
+	env_endings(f->node, 1);
 	esp_hello_start(f, t);
 }
 
@@ -251,8 +252,11 @@ void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 	for (i = 0; i < ESP_PATHS; i++)
 		f->path[i].state = ESP_PATH_NONE;
 	/* The stamp is forgotten with the flow, and a copy of the OPEN would be believed again. */
-	if (f->stamp_peer && esp_since(t->now, f->taken) <= ESP_TOKEN_LIFE)
-		t->new_era = true;
+	if (f->stamp_peer && esp_since(t->now, f->taken) <= ESP_TOKEN_LIFE) {
+		t->past_cid = f->taken_cid;
+		t->past_stamp = f->stamp_peer;
+		env_endings(f->node, 1);
+	}
 	f->state = ESP_FLOW_DEAD;
 	f->timer = ESP_NEVER;
 	env_timer(f, ESP_NEVER);

@@ -200,6 +200,39 @@ void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 	}
 }
 
+/*
+ * The flow that this OPEN has made ended so soon that a copy of it could make one again, under an id
+ * that its sender may still use. More than can be remembered at a time: all tokens go.
+ */
+void esp_hello_past(struct esp_node *n, u64 cid, u64 stamp, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PASTS; i++) {
+		struct esp_past *p = &n->past[i];
+
+		if (p->at && esp_since(now, p->at) <= ESP_TOKEN_LIFE)
+			continue;
+		p->cid = cid;
+		p->stamp = stamp;
+		p->at = now;
+		return;
+	}
+	n->token_era++;
+	memset(n->past, 0, sizeof(n->past));
+}
+
+bool esp_hello_is_past(const struct esp_node *n, const struct esp_hello *h)
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PASTS; i++)
+		if (n->past[i].at && n->past[i].cid == le64_to_cpu(h->cid) &&
+		    n->past[i].stamp == le64_to_cpu(h->stamp))
+			return true;
+	return false;
+}
+
 /* TOKEN, which keeps nothing here, and says no name; nor where else we are, to who does not know it. */
 void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
 		      const struct esp_hello *q, const u8 token[16])
@@ -514,6 +547,7 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	}
 	f->stamp_peer = stamp;
 	f->taken = t->now;
+	f->taken_cid = cid;
 	esp_flow_up(f, place, from, h, t);
 	send(f, place, from, ESP_T_ACCEPT, cid, h->token, t);
 	return 0;

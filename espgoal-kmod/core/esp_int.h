@@ -15,14 +15,15 @@
 struct esp_todo {
 	struct esp_node *n;
 	u64 now;
-	u32 kick;              /* rails to transmit, by place */
-	struct esp_link ended; /* esp_msg.link: env_sent() */
-	struct esp_link rx;    /* esp_rx.of_flow: receptions to be given back */
-	struct esp_link ctls;  /* esp_ctl.link: to be freed */
-	u8 waits;              /* what waits for it goes: 1 refusals, 2 all */
-	u32 renewed;           /* ... those of incarnations before this one */
-	bool died;             /* the peer is dead: its groups fail */
-	bool new_era;          /* no token that was given so far is good any more */
+	u32 kick;                 /* rails to transmit, by place */
+	struct esp_link ended;    /* esp_msg.link: env_sent() */
+	struct esp_link rx;       /* esp_rx.of_flow: receptions to be given back */
+	struct esp_link ctls;     /* esp_ctl.link: to be freed */
+	u8 waits;                 /* what waits for it goes: 1 refusals, 2 all */
+	u32 renewed;              /* ... those of incarnations before this one */
+	bool died;                /* the peer is dead: its groups fail */
+	u64 past_cid, past_stamp; /* an OPEN not to be believed again; stamp 0: none */
+	bool new_era;             /* no token that was given so far is good any more */
 };
 
 static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now)
@@ -34,6 +35,7 @@ static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now
 	t->renewed = 0;
 	t->died = false;
 	t->new_era = false;
+	t->past_stamp = 0;
 	esp_link_init(&t->ended);
 	esp_link_init(&t->rx);
 	esp_link_init(&t->ctls);
@@ -156,6 +158,8 @@ void esp_hello_reject(struct esp_out *o, struct esp_rail *r, const struct esp_ad
 		      u8 reason);
 /* Under the node's lock: may an unverified frame be answered? */
 bool esp_hello_allowed(struct esp_node *n, enum esp_bucket_kind kind, u64 now);
+void esp_hello_past(struct esp_node *n, u64 cid, u64 stamp, u64 now);
+bool esp_hello_is_past(const struct esp_node *n, const struct esp_hello *h);
 void esp_hello_spend(struct esp_node *n, enum esp_bucket_kind kind, u64 more);
 /* Under the flow's lock; those that answer int: 0, or the reason to drop the frame. */
 void esp_hello_start(struct esp_flow *f, struct esp_todo *t);

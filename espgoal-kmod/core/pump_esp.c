@@ -70,12 +70,28 @@ void esp_node_init(struct esp_node *n, const u8 id[16], const struct esp_params 
 	n->hello_pause = 1000000000u / (p->hello_rate ? p->hello_rate : 1);
 }
 
+/* No copy of an OPEN makes again what has ended under the lock: see open_in(). */
+static void forget_tokens(struct esp_todo *t)
+{
+	struct esp_node *n = t->n;
+
+	env_node_lock(n);
+	n->token_ends++;
+	n->token_era += t->new_era;
+	if (t->past_stamp)
+		esp_hello_past(n, t->past_cid, t->past_stamp, t->now);
+	env_node_unlock(n);
+	env_endings(n, -1);
+}
+
 /* After the lock: what was noted under it. */
 void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 {
 	struct esp_node *n = t->n;
 	u32 i;
 
+	if (t->new_era || t->past_stamp)
+		forget_tokens(t);
 	for (i = 0; t->kick; i++, t->kick >>= 1) {
 		struct esp_rail *r = esp_rail_at(n, i);
 
@@ -101,11 +117,6 @@ void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 
 		esp_unlink(&c->link);
 		env_pool_put(n, ESP_POOL_CTL, c);
-	}
-	if (t->new_era) {
-		env_node_lock(n);
-		n->token_era++;
-		env_node_unlock(n);
 	}
 	if (t->waits)
 		esp_waits_drop(f, t->waits, t->renewed);
@@ -455,6 +466,20 @@ static bool token_ours(struct esp_rail *r, const struct esp_addr *from, const st
 	return false;
 }
 
+static bool token_good(struct esp_rail *r, const struct esp_addr *from, const struct esp_hello *h,
+		       u64 now)
+{
+	struct esp_node *n = r->node;
+	bool past;
+
+	if (!token_ours(r, from, h, now))
+		return false;
+	env_node_lock(n);
+	past = esp_hello_is_past(n, h);
+	env_node_unlock(n);
+	return !past;
+}
+
 /* The flow an OPEN is for, made if there is none; NULL: no memory. */
 static struct esp_flow *open_flow(struct esp_rail *r, const struct esp_hello *h, u64 now)
 {
@@ -512,9 +537,10 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 	struct esp_flow *f;
 	struct esp_out *o;
 	u8 refusal = 0;
+	u32 ends = ESP_PEEK(n->token_ends);
 	int why;
 
-	if (!token_ours(r, from, h, now))
+	if (!token_good(r, from, h, now))
 		return ESP_C_drop_token;
 	if (!esp_hello_alike(h))
 		refusal = ESP_REJECT_ORDER;
@@ -530,8 +556,18 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 	}
 	esp_todo_init(&t, n, now);
 	env_flow_lock(f);
-	why = f->state == ESP_FLOW_DEAD ? ESP_C_drop_state
-					: esp_hello_open_in(f, r->place, from, h, &t);
+	/*
+	 * On another CPU the flow may have ended, and its OPENs with it, since the token was looked at:
+	 * what was is not noted at the same moment, and counts as being under way until then.
+	 */
+	if (f->state == ESP_FLOW_DEAD)
+		why = ESP_C_drop_state;
+	else if (env_any_ending(n) || ESP_PEEK(n->token_ends) != ends)
+		why = ESP_C_drop_token;
+	else
+		why = esp_hello_open_in(f, r->place, from, h, &t);
+	if (f->state == ESP_FLOW_IDLE && !f->vouched && !esp_flow_busy(f))
+		esp_flow_end(f, 0, &t); /* it was made for this OPEN */
 	esp_batch_push(f);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);

@@ -53,6 +53,8 @@ struct esp_flow *env_flow_next(struct esp_node *n, struct esp_flow *prev);
 int env_flow_insert(struct esp_flow *f);
 int env_flow_rename(struct esp_flow *f, u64 cid);
 void env_flow_remove(struct esp_flow *f);
+void env_endings(struct esp_node *n, s32 more);
+bool env_any_ending(struct esp_node *n);
 
 struct esp_member *env_member_find(struct esp_node *n, u64 cookie, u64 nonce);
 struct esp_member *env_member_next(struct esp_node *n, struct esp_member *prev);

@@ -298,6 +298,16 @@ void env_flow_remove(struct esp_flow *ef)
 	env_flow_put(ef);
 }
 
+void env_endings(struct esp_node *n, s32 more)
+{
+	atomic_add_return(more, &knode_of(n)->endings);
+}
+
+bool env_any_ending(struct esp_node *n)
+{
+	return atomic_read_acquire(&knode_of(n)->endings) != 0;
+}
+
 /* Messages of endpoints that have left are still under way. */
 bool kflows_busy(struct knode *n)
 {

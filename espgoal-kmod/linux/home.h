@@ -334,9 +334,10 @@ struct knode {
 	struct list_head flows, members, eps, lefts;
 	u64 serial;
 	u32 nflows;
-	u32 nstrangers; /* of those: to nodes that no table names */
-	u32 nparked;    /* in early[], under early_lock */
-	atomic_t open;  /* endpoints, lingering ones included */
+	u32 nstrangers;   /* of those: to nodes that no table names */
+	u32 nparked;      /* in early[], under early_lock */
+	atomic_t open;    /* endpoints, lingering ones included */
+	atomic_t endings; /* flows that end: env_endings() */
 	struct kgate __percpu *gate;
 	u64 __percpu *count; /* enum esp_count, then enum knode_count */
 	struct kpool pool[ESP_POOLS];

@@ -32,6 +32,8 @@ int env_flow_rename(struct esp_flow *f, u64 cid);
 void env_flow_remove(struct esp_flow *f);
 void env_flow_get(struct esp_flow *f);
 void env_flow_put(struct esp_flow *f);
+void env_endings(struct esp_node *n, s32 more);
+bool env_any_ending(struct esp_node *n);
 
 struct esp_member *env_member_find(struct esp_node *n, u64 cookie, u64 nonce);
 struct esp_member *env_member_next(struct esp_node *n, struct esp_member *prev);

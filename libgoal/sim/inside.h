@@ -85,6 +85,7 @@ struct sim_node {
 	u8 side; /* of a partition */
 	struct sim_rail rail[ESP_PATHS];
 	struct esp_batch batch[SIM_CPUS];
+	s32 endings;
 	struct sim_flow *flows, *flows_last;
 	struct sim_member *members;
 	u32 pool_used[ESP_POOLS];

@@ -76,6 +76,16 @@ void env_node_unlock(struct esp_node *n)
 	sim_unlock(sim_node_of(n)->s, n);
 }
 
+void env_endings(struct esp_node *n, s32 more)
+{
+	sim_node_of(n)->endings += more;
+}
+
+bool env_any_ending(struct esp_node *n)
+{
+	return sim_node_of(n)->endings != 0;
+}
+
 struct esp_batch *env_batch(struct esp_node *en)
 {
 	struct sim_node *n = sim_node_of(en);

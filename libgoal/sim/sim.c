@@ -230,6 +230,9 @@ static void look_for_leaks(struct sim *s)
 	u32 i, k;
 
 	for (i = 0; i < s->c.nodes; i++)
+		if (s->node[i].endings)
+			sim_fail(s, "node %u says that %d flows end", i, s->node[i].endings);
+	for (i = 0; i < s->c.nodes; i++)
 		for (k = 0; k < ESP_POOLS; k++)
 			if (s->node[i].pool_used[k])
 				sim_fail(s, "node %u has %u objects of pool %u left", i,

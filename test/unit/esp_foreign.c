@@ -643,6 +643,39 @@ static void no_token(void **state)
 	home_close();
 }
 
+/* Flows that end at once leave the tokens of others good, and cannot be made again by a copy. */
+static void no_voiding(void **state)
+{
+	u8 token[16];
+	u32 i;
+
+	(void)state;
+	open3();
+	ask(1, home.peer[1].node, 77, 5, token);
+	for (i = 0; i < ESP_PASTS; i++) {
+		invent(1, 1000 + i, 5);
+		reset(1, 1000 + i);
+		assert_null(home.node[1]->flows);
+	}
+	invent(1, 1000, 5);
+	assert_int_equal(count(1, ESP_C_drop_token), 1);
+	assert_null(home.node[1]->flows);
+	begin(ESP_T_OPEN, 77, 5);
+	memcpy(h->node, home.peer[HOST].node, 16);
+	memcpy(h->token, token, 16);
+	say(1, &place);
+	answer(ESP_T_ACCEPT);
+	/* One more than can be remembered. */
+	ask(1, home.peer[1].node, 78, 6, token);
+	reset(1, 77);
+	begin(ESP_T_OPEN, 78, 6);
+	memcpy(h->node, home.peer[HOST].node, 16);
+	memcpy(h->token, token, 16);
+	say(1, &place);
+	assert_int_equal(count(1, ESP_C_drop_token), 2);
+	home_close();
+}
+
 /* The more flows there are the fewer RESETs are looked into. */
 static void no_searching(void **state)
 {
@@ -859,18 +892,18 @@ static void not_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_name),        cmocka_unit_test(no_replacing),
-		cmocka_unit_test(no_overtaking),  cmocka_unit_test(no_first),
-		cmocka_unit_test(no_locking_out), cmocka_unit_test(no_dying),
-		cmocka_unit_test(no_moving),      cmocka_unit_test(no_searching),
-		cmocka_unit_test(accepted_again), cmocka_unit_test(no_token),
-		cmocka_unit_test(no_flooding),    cmocka_unit_test(no_crowding_out),
-		cmocka_unit_test(wrong_table),    cmocka_unit_test(no_pretending),
-		cmocka_unit_test(no_calling),     cmocka_unit_test(going_on),
-		cmocka_unit_test(vouched),        cmocka_unit_test(forgotten),
-		cmocka_unit_test(moved),          cmocka_unit_test(nonsense),
-		cmocka_unit_test(addresses),      cmocka_unit_test(rejected),
-		cmocka_unit_test(not_there),
+		cmocka_unit_test(no_name),         cmocka_unit_test(no_replacing),
+		cmocka_unit_test(no_overtaking),   cmocka_unit_test(no_first),
+		cmocka_unit_test(no_locking_out),  cmocka_unit_test(no_dying),
+		cmocka_unit_test(no_moving),       cmocka_unit_test(no_voiding),
+		cmocka_unit_test(no_searching),    cmocka_unit_test(accepted_again),
+		cmocka_unit_test(no_token),        cmocka_unit_test(no_flooding),
+		cmocka_unit_test(no_crowding_out), cmocka_unit_test(wrong_table),
+		cmocka_unit_test(no_pretending),   cmocka_unit_test(no_calling),
+		cmocka_unit_test(going_on),        cmocka_unit_test(vouched),
+		cmocka_unit_test(forgotten),       cmocka_unit_test(moved),
+		cmocka_unit_test(nonsense),        cmocka_unit_test(addresses),
+		cmocka_unit_test(rejected),        cmocka_unit_test(not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

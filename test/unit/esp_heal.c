@@ -201,6 +201,44 @@ static void opening_again(void **state)
 	home_close();
 }
 
+static u32 copies;
+
+/* On another CPU a copy of the OPEN comes in. */
+static void copy_comes(void)
+{
+	struct home_node *hn = home.node[1];
+
+	home.between = NULL;
+	copies++;
+	esp_frame_in(&hn->rail[0], &home.peer[0].addr[0], kept, kept_len, home.now);
+	home.between = copy_comes;
+}
+
+/* The same at any moment while the flow ends. */
+static void opening_meanwhile(void **state)
+{
+	struct esp_params p = params();
+	struct home_flow *f;
+
+	(void)state;
+	home_open(2, 1, &p);
+	home.fate = keep_open;
+	kept_len = 0;
+	copies = 0;
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	f = home.node[1]->flows;
+	f->refs++;
+	home.between = copy_comes;
+	esp_flow_kill(&f->f, home.now);
+	home.between = NULL;
+	env_flow_put(&f->f);
+	assert_true(copies > 1);
+	assert_int_equal(home.node[1]->count[ESP_C_drop_token], copies);
+	assert_null(home.node[1]->flows);
+	transfer(0, 1, 2, 8, 50 * ESP_MS);
+	home_close();
+}
+
 static int nothing(u32 from, u32 to, const u8 *bytes, u32 len)
 {
 	(void)from;
@@ -694,16 +732,27 @@ static void probe_needs_a_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opening_lost),         cmocka_unit_test(opening_crossed),
-		cmocka_unit_test(opening_far),          cmocka_unit_test(opening_has_its_id),
-		cmocka_unit_test(opening_again),        cmocka_unit_test(rails_in_turn),
-		cmocka_unit_test(quiet_beside_a_cut),   cmocka_unit_test(nothing_works),
-		cmocka_unit_test(told_when_asked),      cmocka_unit_test(told_nobody_else),
-		cmocka_unit_test(looked_up_within),     cmocka_unit_test(time_goes_back),
-		cmocka_unit_test(refused_in_time),      cmocka_unit_test(renewed_meanwhile),
-		cmocka_unit_test(early_of_a_dead_flow), cmocka_unit_test(probe_needs_a_number),
-		cmocka_unit_test(early_of_nobody),      cmocka_unit_test(gone_bounded),
-		cmocka_unit_test(gone_heeded),          cmocka_unit_test(patient_without_records),
+		cmocka_unit_test(opening_lost),
+		cmocka_unit_test(opening_crossed),
+		cmocka_unit_test(opening_far),
+		cmocka_unit_test(opening_has_its_id),
+		cmocka_unit_test(opening_again),
+		cmocka_unit_test(opening_meanwhile),
+		cmocka_unit_test(rails_in_turn),
+		cmocka_unit_test(quiet_beside_a_cut),
+		cmocka_unit_test(nothing_works),
+		cmocka_unit_test(told_when_asked),
+		cmocka_unit_test(told_nobody_else),
+		cmocka_unit_test(looked_up_within),
+		cmocka_unit_test(time_goes_back),
+		cmocka_unit_test(refused_in_time),
+		cmocka_unit_test(renewed_meanwhile),
+		cmocka_unit_test(early_of_a_dead_flow),
+		cmocka_unit_test(probe_needs_a_number),
+		cmocka_unit_test(early_of_nobody),
+		cmocka_unit_test(gone_bounded),
+		cmocka_unit_test(gone_heeded),
+		cmocka_unit_test(patient_without_records),
 		cmocka_unit_test(pulls_outlive),
 	};
 

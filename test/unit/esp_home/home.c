@@ -62,6 +62,8 @@ static void unlock(const void *what)
 {
 	assert(home.locked == what);
 	home.locked = NULL;
+	if (home.between)
+		home.between();
 }
 
 void env_flow_lock(struct esp_flow *f)
@@ -670,7 +672,7 @@ void home_remove(struct home_node *hn)
 		esp_flow_kill(&f->f, home.now);
 		env_flow_put(&f->f);
 	}
-	assert(hn->msgs == 0 && hn->rooms == 0);
+	assert(hn->msgs == 0 && hn->rooms == 0 && hn->endings == 0);
 	assert(hn->n.pull.out == 0 && hn->n.pull.nactive == 0 && !hn->n.pull.heap);
 	for (i = 0; i < ESP_POOLS; i++)
 		if (hn->pool_used[i]) {

@@ -47,6 +47,7 @@ struct home_node {
 	bool has_member, alive;
 	enum esp_ep_state ep_state;
 	struct esp_batch batch;
+	s32 endings;
 	struct home_flow *flows;
 	struct home_run *runs;
 	u32 rank;
@@ -78,6 +79,7 @@ struct home {
 	u16 mtu_limit; /* larger frames vanish */
 	int (*fate)(u32 from, u32 to, const u8 *bytes, u32 len);
 	void (*fill)(struct home_run *r); /* its buffer, instead of the usual pattern */
+	void (*between)(void);            /* a lock was released: the turn of another CPU */
 	u64 frames;
 	u64 events, events_max; /* time stands still after so many; 0: never */
 	u32 buf;                /* bytes of a run's buffer, HOME_BUF unless set */

@@ -151,6 +151,16 @@ void env_flow_remove(struct esp_flow *f)
 	assert(hf->refs > 0);
 }
 
+void env_endings(struct esp_node *n, s32 more)
+{
+	node_of(n)->endings += more;
+}
+
+bool env_any_ending(struct esp_node *n)
+{
+	return node_of(n)->endings != 0;
+}
+
 void env_timer(struct esp_flow *f, u64 when)
 {
 	flow_of(f)->timer = when;
