@@ -268,19 +268,18 @@ tests_pair() {
 }
 
 tests_smp() {
-	try depth program node0 depth
 	try collectives/4 collect 4 -t 8 -s 4
 	try collectives/churn collect 2 -t 5 -c -s 5
 	try netem-loss netem dropped loss 5%
 	try cable interrupted cable_pulled
 	tests_mpi_few
+	try mpi-kernel/threads mpi_kernel 2 threads 20
 	try unload unload
 }
 
 tests_four() {
 	try collectives/1 collect 1 -t 5 -s 6
 	try collectives/2 collect 2 -t 6 -s 7
-	try netem-loss netem dropped loss 2%
 	tests_mpi_few
 	try unload unload
 }

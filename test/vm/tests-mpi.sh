@@ -238,12 +238,9 @@ tests_mpi() {
 	done
 }
 
-# Some of it, where the guests are others: what is all in the kernel and between the nodes; threads where
-# there are processors for them.
+# Some of it, where the guests are others: what is all in the kernel and between the nodes.
 tests_mpi_few() {
 	engine=kernel
 	try mpi-kernel/engines mpi_kernel 1 engines kernel
-	try mpi-kernel/late mpi_kernel 2 late
-	[ "$cpus" -eq 1 ] || try mpi-kernel/threads mpi_kernel 2 threads 20
-	engine=auto
+	[ "$times" -eq 1 ] || try mpi-kernel/late mpi_kernel 2 late
 }
