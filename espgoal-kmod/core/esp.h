@@ -124,7 +124,7 @@
 #define ESP_RANGES       16   /* pieces of a message a receiver keeps apart */
 #define ESP_TX_HASH      64   /* heads of a flow's messages by id */
 #define ESP_RX_HASH      32   /* heads of its receptions by id */
-#define ESP_PARK_HASH    16   /* heads of its refused messages by run */
+#define ESP_PARK_HASH    32   /* heads of its refused messages by run */
 #define ESP_PAUSES       7    /* lengths of the pause after BUSY */
 #define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
 #define ESP_REFUSED_SAID 0x80 /* in esp_flow.refused_how: it is in flight */
@@ -359,7 +359,8 @@ struct esp_sent {
 
 /* Something small that is said until acknowledged, or waits until it may be said. */
 enum esp_ctl_kind {
-	ESP_CTL_WAIT = 1, /* was refused here: becomes READY; in node->wait and flow->waits */
+	ESP_CTL_WAIT = 1, /* was refused by its run: becomes READY; in node->wait and flow->waits */
+	ESP_CTL_AHEAD,    /* was refused ahead of its run, of whatever run from..upto; the same */
 	ESP_CTL_READY,    /* in flow->ctl until said */
 	ESP_CTL_ABORT,    /* in flow->ctl until said */
 	ESP_CTL_ASK,      /* the same; key names the run, src the rank that waits */
@@ -376,13 +377,15 @@ struct esp_ctl {
 	struct esp_flow *flow;
 	struct esp_key key; /* ABORT, EARLY: src is the one that tells */
 	u32 rank, code;     /* ABORT, EARLY */
-	u32 renewed;        /* WAIT: esp_flow.renewed when it was wanted last */
+	u64 from, upto;     /* AHEAD: numbers of runs */
+	u32 renewed;        /* WAIT, AHEAD: esp_flow.renewed when it was wanted last */
 	u8 kind;            /* enum esp_ctl_kind */
-	bool group;         /* ABORT of the group */
-	bool fired;         /* WAIT: is to become READY once nobody is adding to it */
-	u32 adding;         /* WAIT: entries that have not recorded their refusal yet */
-	u32 held;           /* WAIT: refusals recorded */
-	bool gone;          /* WAIT: its flow has ended */
+	bool group;         /* ABORT or READY of the group */
+	/* WAIT, AHEAD */
+	bool fired; /* is to become READY once nobody is adding to it */
+	bool gone;  /* its flow has ended */
+	u32 adding; /* entries that have not recorded their refusal yet, or say READY */
+	u32 held;   /* refusals recorded */
 };
 
 /* What one endpoint sends in one flow. */

@@ -88,7 +88,7 @@ static inline bool esp_same_key(const struct esp_key *a, const struct esp_key *b
 	       a->instance == b->instance;
 }
 
-/* Runs of a group have an order. */
+/* Runs of a group have an order, in which they mostly start. */
 static inline u64 esp_run_number(const struct esp_key *k)
 {
 	return (u64)k->opid << 32 | k->start;
@@ -239,7 +239,7 @@ void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_t
 void esp_msg_cancel(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t);
-void esp_msg_ready(struct esp_flow *f, const struct esp_key *k);
+void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool all);
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
 void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t);
@@ -354,8 +354,6 @@ u32 esp_pull_next(struct esp_node *n, struct esp_granted *g, u32 max, u64 now);
 bool esp_wait_any(struct esp_node *n, const struct esp_key *k);
 struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, const struct esp_key *k,
 			      u8 kind);
-/* Of the flow's records for @k's member, the one whose run comes last, if that is after @k's. */
-struct esp_ctl *esp_wait_last(struct esp_flow *f, const struct esp_key *k);
 /* The next one of @kind for this run after @prev (NULL: the first), of whatever flow. */
 struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const struct esp_key *k,
 			      u8 kind);

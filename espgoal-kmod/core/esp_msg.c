@@ -6,8 +6,6 @@
  */
 #include "esp_int.h"
 
-#define NUDGES 64 /* messages of one run that are tried at once */
-
 static inline struct esp_msg **head(struct esp_flow *f, u32 mid)
 {
 	return &f->tx_hash[mid % ESP_TX_HASH];
@@ -287,53 +285,48 @@ static void unpark(struct esp_flow *f, struct esp_msg *m)
 	esp_msg_queue(f, m);
 }
 
-/*
- * The receiver of @k has a record to spare for another run: it is for the next one, not for whoever's
- * pause ends first. Those ahead of it would hold it until their turn comes. Lists are about in the
- * order of runs, so it is enough to look at their heads.
- */
-static void nudge(struct esp_flow *f, const struct esp_key *k)
+/* The receiver waits for it: before what may still be ahead of its run. */
+static void unpark_first(struct esp_flow *f, struct esp_msg *m)
 {
-	struct esp_msg *m, *next;
-	struct esp_key run;
-	u32 i, n = 0;
-
-	do {
-		next = NULL;
-		for (i = 0; i < ESP_PAUSES; i++) {
-			if (!esp_linked(&f->paused[i]))
-				continue;
-			m = esp_entry(f->paused[i].next, struct esp_msg, link);
-			if (m->key.nonce == k->nonce && m->key.cookie == k->cookie &&
-			    (!next || esp_run_number(&m->key) < esp_run_number(&next->key)))
-				next = m;
-		}
-		if (!next || (n && !esp_same_run(&next->key, &run)))
-			return;
-		run = next->key;
-		unpark(f, next);
-		env_count(f->node, ESP_C_msg_again, 1);
-	} while (++n < NUDGES);
+	unpark(f, m);
+	esp_unlink(&m->link);
+	esp_link_before(m->queue->small.next, &m->link);
 }
 
-void esp_msg_ready(struct esp_flow *f, const struct esp_key *k)
+/* Those in the list for the run @k, or for any of its group. */
+static bool unpark_for(struct esp_flow *f, struct esp_link *head, const struct esp_key *k, bool all)
 {
-	struct esp_link *head = park(f, k), *l, *next;
+	struct esp_link *l, *next;
 	bool found = false;
 
 	for (l = head->next; l != head; l = next) {
 		struct esp_msg *m = esp_entry(l, struct esp_msg, link);
 
 		next = l->next;
-		if (!esp_same_run(&m->key, k))
+		if (all ? m->key.nonce != k->nonce || m->key.cookie != k->cookie
+			: !esp_same_run(&m->key, k))
 			continue;
-		unpark(f, m);
+		if (all)
+			unpark(f, m);
+		else
+			unpark_first(f, m);
 		env_count(f->node, ESP_C_msg_ready, 1);
 		found = true;
 	}
+	return found;
+}
+
+void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool all)
+{
+	bool found = false;
+	u32 i;
+
+	if (!all)
+		found = unpark_for(f, park(f, k), k, false);
+	for (i = 0; all && i < ESP_PARK_HASH; i++)
+		found |= unpark_for(f, &f->parked[i], k, true);
 	if (!found)
 		env_count(f->node, ESP_C_skip_ready_unknown, 1);
-	nudge(f, k);
 }
 
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto)

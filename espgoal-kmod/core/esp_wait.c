@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
  * What waits at a node for something that is not here yet: refused messages for their run or their
- * receive, aborts for their group. One record per flow and run, however many messages it stands
- * for; a bounded number per flow. Everything here is under the node's lock, but for the GONEs of a flow,
+ * receive, aborts for their group. One record per flow and run, or per flow and group for all runs
+ * that are not here yet, however many messages it stands for; a bounded number per flow. Everything here is under the node's lock, but for the GONEs of a flow,
  * which are bounded for the same reason: the peer chooses how many there are.
  */
 #include "esp_int.h"
@@ -55,25 +55,6 @@ struct esp_ctl *esp_wait_find(struct esp_node *n, const struct esp_flow *f, cons
 		c = esp_wait_next(n, c, k, kind);
 	} while (c && c->flow != f);
 	return c;
-}
-
-struct esp_ctl *esp_wait_last(struct esp_flow *f, const struct esp_key *k)
-{
-	u64 most = esp_run_number(k);
-	struct esp_ctl *last = NULL;
-	struct esp_link *l;
-
-	for (l = f->waits.next; l != &f->waits; l = l->next) {
-		struct esp_ctl *c = esp_entry(l, struct esp_ctl, waits);
-		u64 number = esp_run_number(&c->key);
-
-		if (c->kind != ESP_CTL_WAIT || c->adding || c->gone || c->key.nonce != k->nonce ||
-		    c->key.cookie != k->cookie || number <= most)
-			continue;
-		most = number;
-		last = c;
-	}
-	return last;
 }
 
 void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,

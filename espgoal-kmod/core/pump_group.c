@@ -82,7 +82,7 @@ void esp_waits_drop(struct esp_flow *f, u8 which, u32 renewed)
 		struct esp_ctl *c = esp_entry(l, struct esp_ctl, waits);
 
 		next = l->next;
-		if (which == 1 && (c->kind != ESP_CTL_WAIT || !esp_before(c->renewed, renewed)))
+		if (which == 1 && (c->kind == ESP_CTL_EARLY || !esp_before(c->renewed, renewed)))
 			continue;
 		forget(c, &freed);
 	}

@@ -356,46 +356,64 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
 	return how;
 }
 
+/* @c, which nothing leads to any more, is said: for its run, or for all of its group. */
+static void say_ready(struct esp_flow *f, struct esp_ctl *c, u64 now)
+{
+	c->group = c->kind == ESP_CTL_AHEAD;
+	c->kind = ESP_CTL_READY;
+	esp_say(f, c, now);
+}
+
+/* The record that stands for @k: of its run, which is here, or of all those of its group that are not. */
+static void wait_key(struct esp_key *w, const struct esp_key *k, u8 kind)
+{
+	memset(w, 0, sizeof(*w));
+	w->nonce = k->nonce;
+	w->cookie = k->cookie;
+	if (kind == ESP_CTL_WAIT) {
+		w->opid = k->opid;
+		w->start = k->start;
+	}
+}
+
 /*
  * A refusal is about to be noted: find or make the record that becomes READY. What it waits for may
  * come at any moment from here on, so the caller looks once more, and says when it is done (wait_end()).
  */
-static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k, u32 renewed, u64 now)
+static struct esp_ctl *wait_begin(struct esp_flow *f, const struct esp_key *k, u8 kind, u32 renewed)
 {
 	struct esp_node *n = f->node;
-	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c, *last = NULL;
+	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c;
+	u64 number = esp_run_number(k);
 	struct esp_member *m;
 	struct esp_run *r;
+	struct esp_key w;
 
+	wait_key(&w, k, kind);
 	if (spare)
 		esp_ctl_init(spare);
 	env_node_lock(n);
-	c = esp_wait_find(n, f, k, ESP_CTL_WAIT);
-	if (!c && spare && f->nwaits >= n->p.refuse_max) {
-		last = esp_wait_last(f, k);
-		if (last)
-			esp_wait_remove(last);
-	}
+	c = esp_wait_find(n, f, &w, kind);
 	if (!c && spare && f->nwaits < n->p.refuse_max) {
 		c = spare;
 		spare = NULL;
 		c->renewed = renewed;
-		esp_wait_insert(n, f, c, k, ESP_CTL_WAIT);
+		c->from = number;
+		c->upto = number;
+		esp_wait_insert(n, f, c, &w, kind);
 	}
 	if (c) {
 		c->adding++;
+		c->from = esp_min(c->from, number);
+		c->upto = esp_max(c->upto, number);
 		if (esp_before(c->renewed, renewed))
 			c->renewed = renewed;
 	}
 	env_node_unlock(n);
 	if (spare)
 		env_pool_put(n, ESP_POOL_CTL, spare);
-	if (last) { /* its turn is later: it may try again */
-		last->kind = ESP_CTL_READY;
-		esp_say(f, last, now);
-	}
-	if (!c)
-		return NULL;
+	if (!c || kind != ESP_CTL_WAIT)
+		return c;
 	m = env_member_find(n, k->cookie, k->nonce);
 	r = m ? env_run_find(m, k->opid, k->start) : NULL;
 	if (r) {
@@ -422,32 +440,43 @@ static void wait_end(struct esp_flow *f, struct esp_ctl *c, bool noted, u64 now)
 			esp_wait_remove(c);
 	}
 	env_node_unlock(n);
-	if (ready) {
-		c->kind = ESP_CTL_READY;
-		esp_say(f, c, now);
-	} else if (gone) {
+	if (ready)
+		say_ready(f, c, now);
+	else if (gone)
 		env_pool_put(n, ESP_POOL_CTL, c);
-	}
 }
 
-/* @renewed: of the incarnation it came in. */
+/*
+ * @renewed: of the incarnation it came in. After each look that finds no place for the message what would
+ * give it one is noted, and then there is one more look. A run may come between two of them.
+ */
 static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk, u32 renewed,
 		  u64 now)
 {
 	u32 why = ESP_C_refused_room, i;
 	struct esp_key k;
+	u8 kind, noted = 0;
 
 	esp_key_get(&k, esp_take_key(tk));
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 4; i++) {
 		tk->how = offer(f, in, tk, &k, &why, now);
 		if (tk->how != ESP_TAKE_NOT_READY || tk->gone)
 			return;
-		if (i == 0)
-			tk->wait = wait_begin(f, &k, renewed, now);
+		kind = why == ESP_C_refused_room ? ESP_CTL_WAIT : ESP_CTL_AHEAD;
+		if (kind == noted)
+			break;
+		if (tk->wait)
+			wait_end(f, tk->wait, false, now);
+		tk->wait = wait_begin(f, &k, kind, renewed);
 		if (!tk->wait)
 			break;
+		noted = kind;
 	}
 	env_count(f->node, why, 1);
+	if (i == 4) { /* it came and went each time */
+		wait_end(f, tk->wait, false, now);
+		tk->wait = NULL;
+	}
 	if (!tk->wait)
 		tk->how = ESP_TAKE_BUSY;
 }
@@ -521,7 +550,7 @@ static void ready(struct esp_flow *f, const struct esp_ready *r)
 	k.cookie = le64_to_cpu(r->cookie);
 	k.opid = le32_to_cpu(r->opid);
 	k.start = le32_to_cpu(r->start);
-	esp_msg_ready(f, &k);
+	esp_msg_ready(f, &k, r->c.flags & ESP_READY_ALL);
 }
 
 static void control(struct esp_flow *f, u32 path, const struct esp_chunk *c, struct esp_todo *t)
@@ -741,36 +770,94 @@ void esp_drop(struct esp_rx *rx, u64 now)
 	env_flow_put(f);
 }
 
-/* What waits for run @k goes: READY to each sender, or to @only alone. */
-static void release_waits(struct esp_node *n, const struct esp_key *k, const struct esp_flow *only,
-			  u64 now)
+/* What was refused by run @k and comes in by @f goes: READY to its sender. */
+static void release_waits(struct esp_flow *f, const struct esp_key *k, u64 now)
 {
+	struct esp_node *n = f->node;
 	struct esp_ctl *c;
-	struct esp_flow *f;
 
-	esp_batch_enter(n);
-	do {
-		env_node_lock(n);
-		for (c = esp_wait_next(n, NULL, k, ESP_CTL_WAIT); c;
-		     c = esp_wait_next(n, c, k, ESP_CTL_WAIT)) {
-			if (only && c->flow != only)
-				continue;
-			if (!c->adding)
-				break;
+	env_node_lock(n);
+	c = esp_wait_find(n, f, k, ESP_CTL_WAIT);
+	if (c && c->adding) {
+		c->fired = true;
+		c = NULL;
+	}
+	if (c)
+		esp_wait_remove(c);
+	env_node_unlock(n);
+	if (c)
+		say_ready(f, c, now);
+}
+
+/* READY for the run @k alone, for which @c stands among others; @c if there is no memory. */
+static void ready_one(struct esp_ctl *c, const struct esp_key *k, u64 now)
+{
+	struct esp_ctl *one = env_pool_get(c->flow->node, ESP_POOL_CTL);
+	struct esp_flow *f = c->flow;
+
+	if (one) {
+		esp_ctl_init(one);
+		one->kind = ESP_CTL_READY;
+		one->flow = f;
+		one->key = *k;
+		esp_say(f, one, now);
+	} else {
+		env_node_lock(f->node);
+		c->fired = true;
+		env_node_unlock(f->node);
+	}
+	wait_end(f, c, false, now);
+}
+
+/*
+ * Run @k is here: READY to all who were refused ahead of it. When it is the last run a record stands for,
+ * that ends, with a READY for all of the group: runs may have started out of order, and what is still
+ * ahead of its run is refused again. The work is proportional to the flows that READY goes to.
+ */
+static void release_ahead(struct esp_node *n, const struct esp_key *k, u64 now)
+{
+	u64 number = esp_run_number(k);
+	struct esp_link some, last;
+	struct esp_ctl *c, *next;
+	struct esp_key w;
+
+	esp_link_init(&some);
+	esp_link_init(&last);
+	wait_key(&w, k, ESP_CTL_AHEAD);
+	env_node_lock(n);
+	for (c = esp_wait_next(n, NULL, &w, ESP_CTL_AHEAD); c; c = next) {
+		next = esp_wait_next(n, c, &w, ESP_CTL_AHEAD);
+		if (number < c->from || number > c->upto)
+			continue;
+		if (c->adding) {
 			c->fired = true;
+			continue;
 		}
-		if (c) {
+		env_flow_get(c->flow);
+		if (number == c->upto) {
 			esp_wait_remove(c);
-			f = c->flow;
-			env_flow_get(f);
+			esp_append(&last, &c->link);
+		} else {
+			c->adding++;
+			esp_append(&some, &c->link);
 		}
-		env_node_unlock(n);
-		if (c) {
-			c->kind = ESP_CTL_READY;
-			esp_say(f, c, now);
-			env_flow_put(f);
-		}
-	} while (c);
+	}
+	env_node_unlock(n);
+	esp_batch_enter(n);
+	while (esp_linked(&some) || esp_linked(&last)) {
+		struct esp_link *l = esp_linked(&last) ? last.next : some.next;
+		bool all = esp_linked(&last);
+		struct esp_flow *f;
+
+		c = esp_entry(l, struct esp_ctl, link);
+		f = c->flow;
+		esp_unlink(l);
+		if (all)
+			say_ready(f, c, now);
+		else
+			ready_one(c, k, now);
+		env_flow_put(f);
+	}
 	esp_batch_leave(n, now);
 }
 
@@ -785,13 +872,15 @@ static void run_key(const struct esp_run *r, struct esp_key *k)
 
 void esp_run_started(struct esp_run *r, u64 now)
 {
-	struct esp_key k;
+	struct esp_node *n = r->m->ep->node;
+	struct esp_key k, w;
 
 	r->started = now;
 	run_key(r, &k);
+	wait_key(&w, &k, ESP_CTL_AHEAD);
 	/* The run can be found: who notes a refusal from now on looks for it after that. */
-	if (esp_wait_any(r->m->ep->node, &k))
-		release_waits(r->m->ep->node, &k, NULL, now);
+	if (esp_wait_any(n, &w))
+		release_ahead(n, &k, now);
 }
 
 void esp_run_posted(struct esp_run *r, u32 op, u64 now)
@@ -807,6 +896,6 @@ void esp_run_posted(struct esp_run *r, u32 op, u64 now)
 	if (!f)
 		return;
 	run_key(r, &k);
-	release_waits(n, &k, f, now);
+	release_waits(f, &k, now);
 	env_flow_put(f);
 }

@@ -61,8 +61,9 @@ static void dump_flow(const struct sim_flow *sf, FILE *out)
 	for (l = f->waits.next; l != &f->waits; l = l->next) {
 		const struct esp_ctl *c = esp_entry(l, struct esp_ctl, waits);
 
-		fprintf(out, "    waits: kind %u for run %u.%u, held %u, adding %u\n", c->kind,
-			c->key.opid, c->key.start, c->held, c->adding);
+		fprintf(out, "    waits: kind %u for run %u.%u (%llx..%llx), held %u, adding %u\n",
+			c->kind, c->key.opid, c->key.start, (unsigned long long)c->from,
+			(unsigned long long)c->upto, c->held, c->adding);
 	}
 }
 

@@ -354,6 +354,7 @@ static void frame__bad(void **state)
 {
 	static const u8 zero[64];
 	struct home_op s = { GOAL_OP_SEND, 1, 0, 0, 8 }, r = { GOAL_OP_RECV, 0, 0, 0, 8 };
+	struct esp_ready ready;
 	struct esp_eager e;
 	struct esp_hdr *h;
 
@@ -468,6 +469,18 @@ static void frame__bad(void **state)
 	good();
 	e.plen = cpu_to_le16(8); /* of a message of 0 bytes */
 	put_chunk(ESP_K_MSG, (u8 *)&e + 4, sizeof(e) - 4, 8);
+	dropped(ESP_C_drop_chunk_fields);
+	memset(&ready, 0, sizeof(ready));
+	good();
+	put_chunk(ESP_K_READY, (u8 *)&ready + 4, sizeof(ready) - 4, 0);
+	bytes[33] = ESP_READY_ALL << 1;
+	seal();
+	dropped(ESP_C_drop_chunk_fields);
+	ready.start = cpu_to_le32(1); /* for all runs, and for this one */
+	good();
+	put_chunk(ESP_K_READY, (u8 *)&ready + 4, sizeof(ready) - 4, 0);
+	bytes[33] = ESP_READY_ALL;
+	seal();
 	dropped(ESP_C_drop_chunk_fields);
 	good();
 	e.total = cpu_to_le32(8);

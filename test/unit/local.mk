@@ -283,6 +283,11 @@ unit_tests += %D%/esp_ends
 %C%_esp_ends_CFLAGS = $(unit_cflags)
 %C%_esp_ends_LDADD = $(esp_libs)
 
+unit_tests += %D%/esp_ahead
+%C%_esp_ahead_CPPFLAGS = $(esp_cppflags)
+%C%_esp_ahead_CFLAGS = $(unit_cflags)
+%C%_esp_ahead_LDADD = $(esp_libs)
+
 unit_tests += %D%/esp_flow
 %C%_esp_flow_CPPFLAGS = $(esp_cppflags)
 %C%_esp_flow_CFLAGS = $(unit_cflags)
