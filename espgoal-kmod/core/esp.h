@@ -528,6 +528,9 @@ struct esp_flow {
 	u8 state; /* enum esp_flow_state */
 	u8 hello_tries, hello_path, hello_rounds;
 	u8 strangers; /* bit p: at the peer's address of place p is somebody else */
+	u8 strangers_else;
+	bool elsewhere; /* never open yet, and a second table has the peer at other addresses: */
+	struct esp_addr addr_else[ESP_PATHS];
 	bool batched; /* in a batch: somebody will flush it */
 	bool pcrc;    /* payload is checksummed */
 	bool waiting; /* something was missing after the last entry */

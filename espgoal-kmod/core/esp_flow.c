@@ -84,6 +84,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 	u32 pn = le32_to_cpu(h->pn), i;
 
 	f->state = ESP_FLOW_UP;
+	f->elsewhere = false;
 	f->doubted = 0;
 	f->cid_peer = le64_to_cpu(h->cid);
 	f->mid_base = le32_to_cpu(h->mid);
@@ -177,10 +178,28 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	env_count(f->node, ESP_C_flow_renew, 1);
 }
 
+/*
+ * Another table, perhaps another user's, has the peer elsewhere. Nobody has answered yet, so one of them
+ * may be wrong, and it must not be the first one's messages only that get there.
+ */
+static void second_place(struct esp_flow *f, const struct esp_peer *peer, struct esp_todo *t)
+{
+	if (f->elsewhere || !esp_flow_seeks(f) ||
+	    !memcmp(f->peer.addr, peer->addr, sizeof(f->peer.addr)))
+		return;
+	f->elsewhere = true;
+	f->strangers_else = 0;
+	memcpy(f->addr_else, peer->addr, sizeof(f->addr_else));
+	f->progress = t->now; /* it has as much time as the first */
+	env_count(f->node, ESP_C_flow_elsewhere, 1);
+}
+
 void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_todo *t)
 {
 	u32 i;
 
+	if (f->vouched)
+		second_place(f, peer, t);
 	if (f->vouched || f->state == ESP_FLOW_DEAD)
 		return;
 	f->vouched = true;
@@ -195,6 +214,7 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 	if (f->state != ESP_FLOW_IDLE)
 		esp_flow_renew(f, t);
 	f->peer = *peer;
+	f->elsewhere = false;
 	f->stamp_peer = 0; /* of whoever that was */
 	f->answered = 0;   /* the same */
 	t->new_era = true; /* or late copies of the peer's own would be believed again */

@@ -353,6 +353,38 @@ static u32 next_place(const struct esp_flow *f, u32 place)
 	return ESP_PATHS;
 }
 
+/* To where the second table has the peer: those addresses are the ones to be asked now. */
+static void change_places(struct esp_flow *f)
+{
+	u8 strangers = f->strangers;
+	u32 i;
+
+	for (i = 0; i < ESP_PATHS; i++) {
+		struct esp_addr a = f->peer.addr[i];
+
+		f->peer.addr[i] = f->addr_else[i];
+		f->addr_else[i] = a;
+	}
+	f->strangers = f->strangers_else;
+	f->strangers_else = strangers;
+	f->hello_path = 0;
+}
+
+/* The next place to say HELLO to. Of two tables one has its turn, then the other. */
+static u32 hello_place(struct esp_flow *f)
+{
+	u32 place = next_place(f, f->hello_path);
+
+	if (!f->elsewhere || (place != ESP_PATHS && place >= f->hello_path))
+		return place;
+	change_places(f);
+	place = next_place(f, 0);
+	if (place != ESP_PATHS)
+		return place;
+	change_places(f);
+	return next_place(f, 0);
+}
+
 /* With HELLO again. The peer may have taken an OPEN, and send to the id that was in it. */
 static void new_attempt(struct esp_flow *f)
 {
@@ -372,7 +404,7 @@ static void again(struct esp_flow *f, struct esp_todo *t)
 		if (f->hello_rounds < 4)
 			f->hello_rounds++; /* perhaps the answer was on its way */
 	}
-	place = next_place(f, f->hello_path);
+	place = f->state == ESP_FLOW_OPEN ? next_place(f, f->hello_path) : hello_place(f);
 	f->hello_at = t->now + (f->node->p.hello_retry << esp_min(f->hello_tries, PAUSE_MAX));
 	if (f->hello_tries < 255)
 		f->hello_tries++;
@@ -397,6 +429,7 @@ void esp_hello_start(struct esp_flow *f, struct esp_todo *t)
 	f->hello_rounds = 0;
 	f->hello_path = 0;
 	f->strangers = 0;
+	f->strangers_else = 0;
 	f->progress = t->now;
 	env_count(f->node, ESP_C_flow_idle_hello, 1);
 	again(f, t);
@@ -423,18 +456,34 @@ static bool from_there(const struct esp_flow *f, u32 place, const struct esp_add
 	return !memcmp(&f->peer.addr[place], from, sizeof(*from));
 }
 
+/* The same while both tables' addresses are asked: the one it comes from is the one that counts. */
+static bool from_asked(struct esp_flow *f, u32 place, const struct esp_addr *from)
+{
+	if (from_there(f, place, from))
+		return true;
+	if (f->state != ESP_FLOW_HELLO || !f->elsewhere ||
+	    memcmp(&f->addr_else[place], from, sizeof(*from)))
+		return false;
+	change_places(f);
+	return true;
+}
+
 /* Somebody else is at that address. The others may be right; else the peer would have answered. */
 static void not_there(struct esp_flow *f, u32 place, struct esp_todo *t)
 {
+	bool here = place == f->hello_path;
+
 	if (f->strangers & 1u << place)
 		return; /* what he said to the HELLO before */
 	f->strangers |= 1u << place;
+	if (next_place(f, 0) == ESP_PATHS && f->elsewhere)
+		change_places(f);
 	if (next_place(f, 0) == ESP_PATHS) {
 		hopeless(f, -EHOSTUNREACH, t);
 		return;
 	}
 	if (f->state == ESP_FLOW_OPEN) {
-		if (place != f->hello_path)
+		if (!here)
 			return;
 		new_attempt(f);
 	}
@@ -450,7 +499,7 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 	    (f->state != ESP_FLOW_OPEN || !memcmp(h->token, f->token, sizeof(f->token))))
 		return ESP_C_drop_hello_state;
 	if (le64_to_cpu(h->stamp) != f->stamp || le64_to_cpu(h->cid) != f->cid ||
-	    !from_there(f, place, from))
+	    !from_asked(f, place, from))
 		return ESP_C_drop_hello_echo;
 	esp_hello_hash(f->peer.node, ESP_T_TOKEN, NULL, from, h, hash);
 	if (!esp_hello_same(hash, h->node)) {
@@ -496,7 +545,8 @@ static bool known(const struct esp_flow *f, const struct esp_addr *a)
 
 	for (i = 0; i < ESP_PATHS; i++)
 		if (!memcmp(&f->peer.addr[i], a, sizeof(*a)) ||
-		    !memcmp(&f->path[i].addr, a, sizeof(*a)))
+		    !memcmp(&f->path[i].addr, a, sizeof(*a)) ||
+		    (f->elsewhere && !memcmp(&f->addr_else[i], a, sizeof(*a))))
 			return true;
 	return false;
 }

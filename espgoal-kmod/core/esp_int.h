@@ -184,13 +184,28 @@ void esp_flow_rename(struct esp_flow *f);
 void esp_flow_renew(struct esp_flow *f, struct esp_todo *t);
 /*
  * The peer opened the flow itself, and a rank table says where it is: if that is where it opened it
- * from, the flow is the peer's; else it begins anew, there.
+ * from, the flow is the peer's; else it begins anew, there. Or we ask for the peer, and this is one
+ * more table.
  */
 void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_todo *t);
 /* The peer said RESET. */
 void esp_flow_reset(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t);
 bool esp_flow_waits(const struct esp_flow *f);
+
+/* Was the peer looked for at these addresses, or has it answered anywhere? */
+static inline bool esp_flow_sought(const struct esp_flow *f, const struct esp_addr *addr)
+{
+	return f->answered || !memcmp(addr, f->peer.addr, sizeof(f->peer.addr)) ||
+	       (f->elsewhere && !memcmp(addr, f->addr_else, sizeof(f->addr_else)));
+}
+
+/* It asks for the peer, and was never open. */
+static inline bool esp_flow_seeks(const struct esp_flow *f)
+{
+	return (f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN) && !f->answered;
+}
+
 bool esp_flow_busy(const struct esp_flow *f);
 void esp_flow_timer(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_arm(struct esp_flow *f, u64 now);

@@ -198,7 +198,8 @@ struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u6
 	struct esp_todo t;
 
 	if (f) {
-		if (!f->vouched)
+		/* An older value is one from before the flow was found. */
+		if (!ESP_PEEK(f->vouched) || esp_flow_seeks(f))
 			vouch(f, peer, now);
 		return f;
 	}

@@ -715,8 +715,7 @@ void esp_peer_died(struct esp_flow *f, u64 now)
 		if (rank == tab->nranks)
 			continue;
 		/* It may be well, and not where somebody's table has it. */
-		if (!f->answered && memcmp(tab->peer[tab->rank[rank].peer].addr, f->peer.addr,
-					   sizeof(f->peer.addr)))
+		if (!esp_flow_sought(f, tab->peer[tab->rank[rank].peer].addr))
 			continue;
 		note_group(m, -EHOSTUNREACH, rank);
 	}

@@ -543,6 +543,45 @@ static void wrong_table(void **state)
 	home_close();
 }
 
+/* Nor are messages lost to where it says, if another table says the right place meanwhile. */
+static void second_table(void **state)
+{
+	struct esp_flow *f;
+	struct esp_peer peer;
+	struct home_run *r;
+
+	(void)state;
+	open_rails(2);
+	peer = home.peer[0];
+	peer.addr[0].addr[5] = 99;              /* there is nobody */
+	peer.addr[1] = home.peer[HOST].addr[0]; /* and there somebody else */
+	f = esp_flow_to(&home.node[1]->n, &peer, home.now);
+	env_flow_put(f);
+	home_pass(100 * ESP_MS, NULL);
+	assert_int_equal(f->state, ESP_FLOW_HELLO);
+	r = start(0, GOAL_OP_RECV, 1, 1);
+	start(1, GOAL_OP_SEND, 0, 1);
+	assert_int_equal(count(1, ESP_C_flow_elsewhere), 1);
+	assert_true(home_pass(100 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(stolen, 0);
+	/* Neither answers: the group that looked for it where it should be hears of that. */
+	home_kill(home.node[0]);
+	f = &home.node[1]->flows->f;
+	env_flow_get(f);
+	esp_flow_kill(f, home.now);
+	env_flow_put(f);
+	f = esp_flow_to(&home.node[1]->n, &peer, home.now);
+	env_flow_put(f);
+	home_pass(3 * ESP_S, NULL);
+	start(1, GOAL_OP_SEND, 0, 2);
+	home_pass(4 * ESP_S, NULL);
+	assert_int_equal(home.node[1]->m.failed, 0);
+	home_pass(2 * ESP_S, NULL);
+	assert_int_equal(home.node[1]->m.failed, -EHOSTUNREACH);
+	home_close();
+}
+
 /* A flow that was opened from the right place is not begun anew. */
 static void vouched(void **state)
 {
@@ -899,11 +938,12 @@ int main(void)
 		cmocka_unit_test(no_searching),    cmocka_unit_test(accepted_again),
 		cmocka_unit_test(no_token),        cmocka_unit_test(no_flooding),
 		cmocka_unit_test(no_crowding_out), cmocka_unit_test(wrong_table),
-		cmocka_unit_test(no_pretending),   cmocka_unit_test(no_calling),
-		cmocka_unit_test(going_on),        cmocka_unit_test(vouched),
-		cmocka_unit_test(forgotten),       cmocka_unit_test(moved),
-		cmocka_unit_test(nonsense),        cmocka_unit_test(addresses),
-		cmocka_unit_test(rejected),        cmocka_unit_test(not_there),
+		cmocka_unit_test(second_table),    cmocka_unit_test(no_pretending),
+		cmocka_unit_test(no_calling),      cmocka_unit_test(going_on),
+		cmocka_unit_test(vouched),         cmocka_unit_test(forgotten),
+		cmocka_unit_test(moved),           cmocka_unit_test(nonsense),
+		cmocka_unit_test(addresses),       cmocka_unit_test(rejected),
+		cmocka_unit_test(not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
