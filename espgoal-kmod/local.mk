@@ -20,6 +20,7 @@ core_sources = \
 esp_sources = \
 	%D%/core/esp.h \
 	%D%/core/esp_ack.c \
+	%D%/core/esp_batch.h \
 	%D%/core/esp_count.c \
 	%D%/core/esp_count.h \
 	%D%/core/esp_flow.c \
@@ -30,12 +31,12 @@ esp_sources = \
 	%D%/core/esp_item.c \
 	%D%/core/esp_list.h \
 	%D%/core/esp_loss.c \
-	%D%/core/esp_mid.c \
+	%D%/core/esp_mid.h \
 	%D%/core/esp_msg.c \
 	%D%/core/esp_mtu.c \
 	%D%/core/esp_pull.c \
 	%D%/core/esp_rail.c \
-	%D%/core/esp_rtt.c \
+	%D%/core/esp_rtt.h \
 	%D%/core/esp_rx.c \
 	%D%/core/esp_send.c \
 	%D%/core/esp_sip.h \

@@ -19,6 +19,8 @@
  *	env_run_lock(run), env_run_unlock(run)
  *
  *	int env_send(run, op)		give the message of a send to its peer
+ *	bool env_post_wanted(run, op)	is env_post() to be called for a receive that has started? False: it
+ *					would answer CORE_PENDING. Asked under the run's lock
  *	int env_post(run, op)		a receive has started and nothing for it is here
  *	int env_deliver(run, op, msg)	move an arrived message to its receive's buffer and
  *					give up msg; sets run->rlen[slot]; -EMSGSIZE when
@@ -126,6 +128,7 @@ struct core_run {
 	u64 *rlen;        /* by recv slot: bytes received */
 	u8 *state;        /* enum core_op_state, by operation */
 	u32 qhead, qtail; /* of the worklist */
+	u32 next;         /* in the schedule's match[]: behind the message that came last */
 	u32 undone;       /* operations not finished */
 	u32 busy;         /* operations handed to the home, posted ones excluded */
 	s32 status;       /* 0, or the first error */
@@ -204,8 +207,11 @@ void core_run_reset(struct core_run *r);
 /* Bytes that a send or copy which has started moves: its length, or what len_from says. */
 u64 core_op_bytes(const struct core_run *r, const struct goal_op *op);
 
-/* match.c: the receive of @r that takes (@src, @tag, @instance); GOAL_OP_NONE if there is none. */
-u32 core_match(const struct core_sched *s, u32 src, u32 tag, u32 instance);
+/*
+ * match.c: the receive of @r that takes (@src, @tag, @instance); GOAL_OP_NONE if there is none. Under
+ * the run's lock: where the last one was found is remembered, since many come in order.
+ */
+u32 core_match(struct core_run *r, u32 src, u32 tag, u32 instance);
 
 /* segment.c: contiguous pieces of (buffer, offset, length). */
 /* The buffer @buf names, GOAL_BUF_SCRATCH included. */
@@ -239,6 +245,11 @@ int core_message(struct core_run *r, u32 src, u32 tag, u32 instance, void *msg);
  * set rlen, and call core_op_done()), or -EAGAIN (use core_message()) or an error as above.
  */
 s64 core_message_claim(struct core_run *r, u32 src, u32 tag, u32 instance);
+/*
+ * The same for a message of no bytes, whose receive ends at once when it is posted (0), and the run
+ * goes on.
+ */
+int core_message_empty(struct core_run *r, u32 src, u32 tag, u32 instance);
 /* End operation @op, which had answered CORE_PENDING or was claimed: @status 0 or -errno. */
 void core_op_done(struct core_run *r, u32 op, int status);
 /*

@@ -115,6 +115,19 @@
 #include "esp_wire.h"
 #include "esp_count.h"
 
+/*
+ * For what is filled in before it is read, and is too large to be cleared for every frame, as compilers
+ * are told to do with all variables.
+ */
+#if defined(__has_attribute)
+#if __has_attribute(uninitialized)
+#define ESP_UNSET __attribute__((uninitialized))
+#endif
+#endif
+#ifndef ESP_UNSET
+#define ESP_UNSET
+#endif
+
 #define ESP_NEVER (~0ull)
 #define ESP_US    1000ull
 #define ESP_MS    1000000ull
@@ -553,6 +566,7 @@ struct esp_flow {
 	bool spare_used;
 	struct esp_flow *batch_next;
 	struct esp_path path[ESP_PATHS];
+	u8 npaths; /* those behind have had neither a rail nor an address said */
 	/* out */
 	u32 mid;                 /* next message id */
 	u32 pn_first, mid_first; /* of this incarnation */
@@ -682,9 +696,7 @@ void esp_send_cancel(struct esp_msg *m, u64 now);
 
 void esp_timer(struct esp_flow *f, u64 now);
 
-/* Around whatever may send several messages: frames leave at the outermost end. */
-void esp_batch_enter(struct esp_node *n);
-void esp_batch_leave(struct esp_node *n, u64 now);
+void esp_batch_flush(struct esp_node *n, u64 now); /* for esp_batch.h */
 
 /* Runs. Once env_run_find() finds it, before core_start(): */
 void esp_run_started(struct esp_run *r, u64 now);

@@ -22,6 +22,7 @@ static void fresh(struct esp_flow *f)
 	f->nrefused = 0;
 	memset(f->mid_seen, 0, sizeof(f->mid_seen));
 	memset(f->mid_busy, 0, sizeof(f->mid_busy));
+	f->npaths = 0;
 	for (i = 0; i < ESP_PATHS; i++) {
 		struct esp_path *p = &f->path[i];
 
@@ -103,6 +104,8 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 		p->rx_cum = pn;
 		p->rail = esp_rail_at(f->node, i);
 		p->addr = h->addr[i];
+		if (i == place || p->rail)
+			esp_path_used(f, i);
 		if (i == place || !esp_path_ends(p))
 			continue;
 		p->say_mtu = true;
@@ -295,7 +298,7 @@ bool esp_flow_waits(const struct esp_flow *f)
 
 	if (f->state != ESP_FLOW_UP)
 		return f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN;
-	for (i = 0; i < ESP_PATHS; i++) {
+	for (i = 0; i < f->npaths; i++) {
 		if (!esp_path_usable(&f->path[i]))
 			continue;
 		if (f->path[i].nsent)
@@ -358,7 +361,7 @@ void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
 			esp_hello_timer(f, t);
 		return;
 	}
-	for (i = 0; i < ESP_PATHS; i++) {
+	for (i = 0; i < f->npaths; i++) {
 		struct esp_path *p = &f->path[i];
 
 		if (p->state == ESP_PATH_NONE)
@@ -386,7 +389,7 @@ static u64 next_timer(const struct esp_flow *f, bool waits)
 		at = esp_min(at, esp_max(esp_max(f->heard, f->used) + q->idle, f->watch_until));
 	if (f->state != ESP_FLOW_UP)
 		return esp_min(at, f->hello_at);
-	for (i = 0; i < ESP_PATHS; i++) {
+	for (i = 0; i < f->npaths; i++) {
 		const struct esp_path *p = &f->path[i];
 
 		if (p->state == ESP_PATH_NONE)

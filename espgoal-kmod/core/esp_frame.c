@@ -48,14 +48,15 @@ int esp_frame_sums(const struct esp_in *in)
 {
 	struct esp_in *w = (struct esp_in *)in;
 	const struct esp_hdr *h;
-	struct esp_hdr copy;
+	__le32 zeroed[2];
 	u32 crc;
 
 	w->h = env_frame_bytes(in->frame, 0, in->hdr_len, w->buf);
 	h = esp_hdr(in);
-	copy = *h;
-	copy.hdr_crc = 0;
-	crc = env_crc32c(0xffffffff, &copy, sizeof(copy));
+	zeroed[0] = h->payload_crc; /* the two are the header's last ones */
+	zeroed[1] = 0;
+	crc = env_crc32c(0xffffffff, h, sizeof(*h) - sizeof(zeroed));
+	crc = env_crc32c(crc, zeroed, sizeof(zeroed));
 	crc = env_crc32c(crc, in->h + sizeof(*h), in->hdr_len - sizeof(*h));
 	if (~crc != le32_to_cpu(h->hdr_crc))
 		return ESP_C_drop_hdr_crc;
@@ -77,20 +78,6 @@ bool esp_frame_payload_ok(const struct esp_in *in)
 		return true;
 	crc = env_frame_crc(in->frame, in->hdr_len, in->total - in->hdr_len, 0xffffffff);
 	return ~crc == le32_to_cpu(esp_hdr(in)->payload_crc);
-}
-
-u32 esp_chunk_payload(const struct esp_chunk *c)
-{
-	switch (c->kind) {
-	case ESP_K_MSG:
-		return le16_to_cpu(((const struct esp_eager *)c)->plen);
-	case ESP_K_PULLED:
-		return le16_to_cpu(((const struct esp_pulled *)c)->plen);
-	case ESP_K_PAD:
-		return le16_to_cpu(((const struct esp_pad *)c)->plen);
-	default:
-		return 0;
-	}
 }
 
 static bool chunk_len_ok(const struct esp_chunk *c, u32 len)
@@ -169,10 +156,12 @@ static bool chunk_fields_ok(const struct esp_chunk *c)
 }
 
 /* Every chunk of a DATA frame, before any of them has an effect. */
-int esp_frame_chunks(const struct esp_in *in)
+int esp_frame_chunks(struct esp_in *in)
 {
 	bool numbered = esp_hdr(in)->flags & ESP_F_NUMBERED;
 	u32 off = sizeof(struct esp_hdr), payload = 0, n = 0;
+
+	in->kinds = 0;
 
 	while (off < in->hdr_len) {
 		const struct esp_chunk *c = esp_chunk(in, off);
@@ -192,56 +181,13 @@ int esp_frame_chunks(const struct esp_in *in)
 			return ESP_C_drop_unnumbered;
 		if (c->kind == ESP_K_MSG || c->kind == ESP_K_RTS || c->kind == ESP_K_PULLED)
 			n++;
+		in->kinds |= 1u << c->kind;
 		payload += esp_chunk_payload(c);
 		off += len;
 	}
 	if (payload != in->total - in->hdr_len)
 		return ESP_C_drop_payload_len;
 	return n > ESP_MSG_MAX ? ESP_C_drop_chunk_fields : 0;
-}
-
-void esp_key_get(struct esp_key *k, const struct esp_wire_key *w)
-{
-	k->nonce = le64_to_cpu(w->nonce);
-	k->cookie = le64_to_cpu(w->cookie);
-	k->opid = le32_to_cpu(w->opid);
-	k->start = le32_to_cpu(w->start);
-	k->src = le32_to_cpu(w->src);
-	k->tag = le32_to_cpu(w->tag);
-	k->instance = le32_to_cpu(w->instance);
-}
-
-void esp_key_put(struct esp_wire_key *w, const struct esp_key *k)
-{
-	w->nonce = cpu_to_le64(k->nonce);
-	w->cookie = cpu_to_le64(k->cookie);
-	w->opid = cpu_to_le32(k->opid);
-	w->start = cpu_to_le32(k->start);
-	w->src = cpu_to_le32(k->src);
-	w->tag = cpu_to_le32(k->tag);
-	w->instance = cpu_to_le32(k->instance);
-}
-
-void esp_out_begin(struct esp_out *o, u8 type, u64 cid)
-{
-	struct esp_hdr *h = (struct esp_hdr *)o->hdr;
-
-	memset(h, 0, sizeof(*h));
-	h->version = ESP_VERSION;
-	h->type = type;
-	h->cid = cpu_to_le64(cid);
-	o->hdr_len = sizeof(*h);
-	o->total_len = sizeof(*h);
-	o->npiece = 0;
-	o->pcrc = false;
-}
-
-void esp_out_end(struct esp_out *o)
-{
-	struct esp_hdr *h = (struct esp_hdr *)o->hdr;
-
-	h->hdr_len = cpu_to_le16(o->hdr_len);
-	h->total_len = cpu_to_le16(o->total_len);
 }
 
 void esp_seal(struct esp_out *o, u32 payload)

@@ -10,6 +10,7 @@
 #define ESP_INT_H
 
 #include "esp.h"
+#include "esp_batch.h"
 
 /* What an entry has to do once it has released the flow's lock. */
 struct esp_todo {
@@ -49,6 +50,8 @@ static inline bool esp_before(u32 a, u32 b)
 {
 	return (s32)(a - b) < 0;
 }
+
+#include "esp_mid.h"
 
 /* Without the lock that goes with it: the caller says why an old value does no harm. */
 #define ESP_PEEK(x) (*(const volatile __typeof__(x) *)&(x))
@@ -107,6 +110,7 @@ struct esp_in {
 	void *frame;
 	const u8 *h; /* its first hdr_len bytes */
 	u32 hdr_len, total;
+	u32 kinds; /* DATA: bit k: it has chunks of kind k */
 	u8 buf[ESP_HDR_MAX];
 };
 
@@ -118,14 +122,53 @@ static inline const struct esp_hdr *esp_hdr(const struct esp_in *in)
 /* Both: 0, or the counter of the reason to drop it. */
 int esp_frame_shape(struct esp_in *in, void *frame, u32 len);
 int esp_frame_sums(const struct esp_in *in);
-int esp_frame_chunks(const struct esp_in *in);
+int esp_frame_chunks(struct esp_in *in); /* fills in kinds */
 bool esp_frame_payload_ok(const struct esp_in *in);
 
-void esp_key_get(struct esp_key *k, const struct esp_wire_key *w);
-void esp_key_put(struct esp_wire_key *w, const struct esp_key *k);
-void esp_out_begin(struct esp_out *o, u8 type, u64 cid);
+static inline void esp_key_get(struct esp_key *k, const struct esp_wire_key *w)
+{
+	k->nonce = le64_to_cpu(w->nonce);
+	k->cookie = le64_to_cpu(w->cookie);
+	k->opid = le32_to_cpu(w->opid);
+	k->start = le32_to_cpu(w->start);
+	k->src = le32_to_cpu(w->src);
+	k->tag = le32_to_cpu(w->tag);
+	k->instance = le32_to_cpu(w->instance);
+}
+
+static inline void esp_key_put(struct esp_wire_key *w, const struct esp_key *k)
+{
+	w->nonce = cpu_to_le64(k->nonce);
+	w->cookie = cpu_to_le64(k->cookie);
+	w->opid = cpu_to_le32(k->opid);
+	w->start = cpu_to_le32(k->start);
+	w->src = cpu_to_le32(k->src);
+	w->tag = cpu_to_le32(k->tag);
+	w->instance = cpu_to_le32(k->instance);
+}
+
+static inline void esp_out_begin(struct esp_out *o, u8 type, u64 cid)
+{
+	struct esp_hdr *h = (struct esp_hdr *)o->hdr;
+
+	memset(h, 0, sizeof(*h));
+	h->version = ESP_VERSION;
+	h->type = type;
+	h->cid = cpu_to_le64(cid);
+	o->hdr_len = sizeof(*h);
+	o->total_len = sizeof(*h);
+	o->npiece = 0;
+	o->pcrc = false;
+}
+
 /* Everything but the checksums. */
-void esp_out_end(struct esp_out *o);
+static inline void esp_out_end(struct esp_out *o)
+{
+	struct esp_hdr *h = (struct esp_hdr *)o->hdr;
+
+	h->hdr_len = cpu_to_le16(o->hdr_len);
+	h->total_len = cpu_to_le16(o->total_len);
+}
 
 static inline const struct esp_chunk *esp_chunk(const struct esp_in *in, u32 off)
 {
@@ -139,11 +182,41 @@ static inline u32 esp_chunk_next(const struct esp_in *in, u32 off)
 }
 
 /* Payload bytes the chunk speaks of. */
-u32 esp_chunk_payload(const struct esp_chunk *c);
+static inline u32 esp_chunk_payload(const struct esp_chunk *c)
+{
+	switch (c->kind) {
+	case ESP_K_MSG:
+		return le16_to_cpu(((const struct esp_eager *)c)->plen);
+	case ESP_K_PULLED:
+		return le16_to_cpu(((const struct esp_pulled *)c)->plen);
+	case ESP_K_PAD:
+		return le16_to_cpu(((const struct esp_pad *)c)->plen);
+	default:
+		return 0;
+	}
+}
 
 /* esp_hello.c */
 /* Without a lock. */
 bool esp_addr_good(const struct esp_addr *a);
+
+/* The same, for the source of every frame: most are of one kind. */
+static inline bool esp_source_good(const struct esp_addr *a)
+{
+	__le64 w[2];
+	u64 first, more;
+	u32 rest;
+
+	memcpy(w, a, sizeof(w));
+	memcpy(&rest, a->addr + 12, sizeof(rest));
+	first = le64_to_cpu(w[0]);
+	more = le64_to_cpu(w[1]);
+	if ((u32)first == ESP_CARRIER_ETHER && !(first >> 32 & 1) && !(more >> 16) && !rest &&
+	    (first >> 32 || more))
+		return true;
+	return esp_addr_good(a);
+}
+
 int esp_hello_fields(const struct esp_in *in);
 bool esp_hello_alike(const struct esp_hello *h);
 /* What only who knows the responder's @name can make, of the HELLO @h from @from to @to, or its TOKEN. */
@@ -218,12 +291,7 @@ void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t)
 u32 esp_ack_len(const struct esp_path *p);
 void esp_ack_put(struct esp_path *p, struct esp_ack *a, u64 now);
 
-/* esp_rtt.c */
-void esp_rtt_sample(struct esp_path *p, u64 rtt, u64 delay);
-u64 esp_rtt_probe(const struct esp_flow *f, const struct esp_path *p);
-u64 esp_rtt_rto(const struct esp_flow *f, const struct esp_path *p);
-u64 esp_rtt_reorder(const struct esp_flow *f, const struct esp_path *p);
-u64 esp_rtt_ack_delay(const struct esp_flow *f, const struct esp_path *p);
+#include "esp_rtt.h"
 
 /* esp_loss.c */
 void esp_loss_window_init(struct esp_flow *f, struct esp_path *p);
@@ -284,9 +352,32 @@ void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr
 void esp_path_pong(struct esp_flow *f, struct esp_path *p, u64 value, struct esp_todo *t);
 void esp_path_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 struct esp_path *esp_path_pick(struct esp_flow *f, bool window);
-bool esp_path_ends(const struct esp_path *p);
-bool esp_path_usable(const struct esp_path *p);
-bool esp_path_span(const struct esp_path *p);
+
+/* Of the same kind: an address means nothing to another carrier. */
+static inline bool esp_path_ends(const struct esp_path *p)
+{
+	return p->rail && p->addr.carrier == p->rail->addr.carrier;
+}
+
+static inline bool esp_path_usable(const struct esp_path *p)
+{
+	return p->state == ESP_PATH_UP && p->rail;
+}
+
+/* May one more number be opened? */
+static inline bool esp_path_span(const struct esp_path *p)
+{
+	if (!esp_linked(&p->sent))
+		return true;
+	return p->pn - esp_entry(p->sent.next, struct esp_sent, link)->pn < ESP_PN_SPAN;
+}
+
+/* From now on there may be something to be done on path @place. */
+static inline void esp_path_used(struct esp_flow *f, u32 place)
+{
+	if (f->npaths <= place)
+		f->npaths = place + 1;
+}
 
 /* esp_take.c: taking messages in, the part under the flow's lock. pump_take.c has the other one. */
 enum esp_take_how {
@@ -339,13 +430,6 @@ void esp_rx_stop(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_t
 void esp_rx_renew(struct esp_flow *f, struct esp_todo *t);
 struct esp_rx *esp_rx_adopt(struct esp_flow *f, const struct esp_key *k, u32 mid, u64 total);
 
-/* esp_mid.c: message ids of the peer. */
-bool esp_mid_seen(const struct esp_flow *f, u32 mid);
-bool esp_mid_busy(const struct esp_flow *f, u32 mid);
-bool esp_mid_ahead(const struct esp_flow *f, u32 mid);
-void esp_mid_begin(struct esp_flow *f, u32 mid);
-void esp_mid_end(struct esp_flow *f, u32 mid, bool seen);
-
 /* esp_pull.c */
 struct esp_granted {
 	struct esp_flow *f; /* with a reference */
@@ -392,9 +476,15 @@ u32 esp_abort_code(s32 status);
 /* First rank of @table whose node is @node, or nranks. */
 u32 esp_table_find(const struct esp_table *table, const u8 node[16]);
 
-/* pump_esp.c, for pump_take.c and pump_group.c. All without a lock, but for the first. */
-void esp_batch_push(struct esp_flow *f);
-void esp_todo_run(struct esp_flow *f, struct esp_todo *t);
+/* pump_esp.c, for pump_take.c and pump_group.c. All without a lock. */
+void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t);
+
+static inline void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
+{
+	if (t->kick || t->waits || t->died || t->new_era || esp_linked(&t->ended) ||
+	    esp_linked(&t->rx) || esp_linked(&t->ctls))
+		esp_todo_carry_out(f, t);
+}
 /* The flow to a node, made if there is none; with a reference. */
 struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u64 now);
 /* @c (READY or ABORT) is to be said in @f. */

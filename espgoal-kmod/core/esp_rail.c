@@ -9,25 +9,6 @@
 
 #define SUSPECT 3 /* unanswered probes and timeouts, while another path works */
 
-/* Of the same kind: an address means nothing to another carrier. */
-bool esp_path_ends(const struct esp_path *p)
-{
-	return p->rail && p->addr.carrier == p->rail->addr.carrier;
-}
-
-bool esp_path_usable(const struct esp_path *p)
-{
-	return p->state == ESP_PATH_UP && p->rail;
-}
-
-/* May one more number be opened? */
-bool esp_path_span(const struct esp_path *p)
-{
-	if (!esp_linked(&p->sent))
-		return true;
-	return p->pn - esp_entry(p->sent.next, struct esp_sent, link)->pn < ESP_PN_SPAN;
-}
-
 void esp_path_set(struct esp_flow *f, struct esp_path *p, u8 state, struct esp_todo *t)
 {
 	if (p->state == state)
@@ -69,6 +50,7 @@ void esp_path_rail(struct esp_flow *f, u32 place, struct esp_todo *t)
 
 	if (p->rail == r)
 		return;
+	esp_path_used(f, place);
 	esp_path_set(f, p, ESP_PATH_NONE, t);
 	p->rail = r;
 	p->say_addr = true;
@@ -85,6 +67,7 @@ void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, stru
 
 	if (p->state != ESP_PATH_NONE && !memcmp(&p->addr, a, sizeof(*a)))
 		return;
+	esp_path_used(f, place);
 	esp_path_set(f, p, ESP_PATH_NONE, t);
 	p->addr = *a;
 	if (esp_path_ends(p))
@@ -118,7 +101,7 @@ static bool another_works(const struct esp_flow *f, const struct esp_path * not 
 {
 	u32 i;
 
-	for (i = 0; i < ESP_PATHS; i++) {
+	for (i = 0; i < f->npaths; i++) {
 		const struct esp_path *p = &f->path[i];
 
 		if (p != not &&esp_path_usable(p) && p->backoff < SUSPECT)
@@ -146,7 +129,7 @@ struct esp_path *esp_path_pick(struct esp_flow *f, bool window)
 	struct esp_path *best = NULL;
 	u32 i;
 
-	for (i = 0; i < ESP_PATHS; i++) {
+	for (i = 0; i < f->npaths; i++) {
 		struct esp_path *p = &f->path[i];
 		u64 a, b;
 

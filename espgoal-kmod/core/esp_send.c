@@ -102,7 +102,7 @@ static void put_acks(struct build *b)
 {
 	u32 i;
 
-	for (i = 0; i < ESP_PATHS; i++) {
+	for (i = 0; i < b->f->npaths; i++) {
 		struct esp_path *p = &b->f->path[i];
 		struct esp_ack *a;
 
@@ -119,7 +119,7 @@ static void put_pongs(struct build *b)
 {
 	u32 i;
 
-	for (i = 0; i < ESP_PATHS; i++) {
+	for (i = 0; i < b->f->npaths; i++) {
 		struct esp_path *p = &b->f->path[i];
 		struct esp_ping *c;
 
@@ -260,7 +260,7 @@ static void put_control(struct build *b)
 	while (esp_linked(&f->say))
 		if (!put_say(b, esp_entry(f->say.next, struct esp_rx, say)))
 			return;
-	for (i = 0; i < ESP_PATHS; i++)
+	for (i = 0; i < f->npaths; i++)
 		if (!put_path(b, &f->path[i]))
 			return;
 }
@@ -455,7 +455,7 @@ static u32 window_all(const struct esp_flow *f)
 {
 	u32 i, sum = 0;
 
-	for (i = 0; i < ESP_PATHS; i++)
+	for (i = 0; i < f->npaths; i++)
 		if (esp_path_usable(&f->path[i]))
 			sum += f->path[i].window;
 	return sum;
@@ -512,10 +512,14 @@ static void count_out(struct esp_flow *f, const struct esp_out *o, const struct 
 static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struct esp_todo *t,
 		  bool numbered)
 {
-	memset(b, 0, sizeof(*b));
 	b->f = f;
 	b->p = p;
+	b->o = NULL;
+	b->first = NULL;
 	b->now = t->now;
+	b->msgs = 0;
+	b->gone = false;
+	b->eliciting = false;
 	b->limit = (u32)esp_min(p->mtu, p->rail->mtu); /* which may just have changed */
 	if (numbered) {
 		b->first = esp_sent_get(f, true);
@@ -603,12 +607,13 @@ static void finish(struct build *b, struct esp_todo *t)
 static int build(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, bool control,
 		 bool messages)
 {
-	struct build b;
+	struct build b ESP_UNSET;
 	u32 bytes;
 
 	if (!begin(&b, f, p, t, control || messages))
 		return -ENOMEM;
-	put_refused(&b);
+	if (f->nrefused)
+		put_refused(&b);
 	put_acks(&b);
 	put_pongs(&b);
 	if (control)
@@ -627,7 +632,7 @@ static int build(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, boo
 /* A frame that only wants an answer; padded to @size, if that is not 0. */
 static bool ping(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, u32 size)
 {
-	struct build b;
+	struct build b ESP_UNSET;
 
 	if (!begin(&b, f, p, t, true))
 		return false;
@@ -674,7 +679,7 @@ bool esp_control_pending(const struct esp_flow *f)
 
 	if (esp_news_pending(f))
 		return true;
-	for (i = 0; i < ESP_PATHS; i++)
+	for (i = 0; i < f->npaths; i++)
 		if (f->path[i].say_addr || (f->path[i].say_mtu && f->path[i].rail))
 			return true;
 	return false;
@@ -684,7 +689,7 @@ static void note_limited(struct esp_flow *f)
 {
 	u32 i;
 
-	for (i = 0; i < ESP_PATHS; i++)
+	for (i = 0; i < f->npaths; i++)
 		if (esp_path_usable(&f->path[i]))
 			f->path[i].limited = true;
 }
@@ -729,8 +734,11 @@ void esp_output(struct esp_flow *f, struct esp_todo *t)
 	f->pause_acks = false;
 	for (n = 0; n < FRAMES_MAX; n++) {
 		bool control = esp_control_pending(f), data = esp_linked(&f->queues);
-		struct esp_path *p = data ? esp_path_pick(f, true) : NULL;
+		struct esp_path *p;
 
+		if (!data && !control)
+			break;
+		p = data ? esp_path_pick(f, true) : NULL;
 		if (data && !p) {
 			note_limited(f);
 			data = false;
@@ -742,6 +750,6 @@ void esp_output(struct esp_flow *f, struct esp_todo *t)
 	}
 	if (n == FRAMES_MAX)
 		f->pause_at = t->now + 1;
-	for (n = 0; n < ESP_PATHS; n++)
+	for (n = 0; n < f->npaths; n++)
 		output_path(f, &f->path[n], t);
 }

@@ -6,7 +6,7 @@
  */
 #include "core.h"
 
-u32 core_match(const struct core_sched *s, u32 src, u32 tag, u32 instance)
+static u32 search(const struct core_sched *s, u32 src, u32 tag, u32 instance, u32 *next)
 {
 	u64 want = (u64)tag << 32 | instance;
 	u32 low = 0, n = s->hdr->nrecv;
@@ -18,8 +18,10 @@ u32 core_match(const struct core_sched *s, u32 src, u32 tag, u32 instance)
 		const struct goal_op *op = &s->op[i];
 		u64 have = (u64)op->tag << 32 | op->instance;
 
-		if (op->peer == src && have == want)
+		if (op->peer == src && have == want) {
+			*next = low + half + 1;
 			return i;
+		}
 		if (op->peer < src || (op->peer == src && have < want)) {
 			low += half + 1;
 			n -= half + 1;
@@ -28,4 +30,20 @@ u32 core_match(const struct core_sched *s, u32 src, u32 tag, u32 instance)
 		}
 	}
 	return GOAL_OP_NONE;
+}
+
+u32 core_match(struct core_run *r, u32 src, u32 tag, u32 instance)
+{
+	const struct core_sched *s = r->sched;
+
+	if (likely(r->next < s->hdr->nrecv)) {
+		u32 i = s->match[r->next];
+		const struct goal_op *op = &s->op[i];
+
+		if (op->peer == src && op->tag == tag && op->instance == instance) {
+			r->next++;
+			return i;
+		}
+	}
+	return search(s, src, tag, instance, &r->next);
 }

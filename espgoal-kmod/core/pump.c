@@ -83,6 +83,8 @@ static inline void post(struct core_run *r, u32 i, const struct goal_op *op)
 	int rc;
 
 	r->state[i] = CORE_OP_POSTED;
+	if (likely(!env_post_wanted(r, i)))
+		return;
 	env_run_unlock(r);
 	rc = env_post(r, i);
 	env_run_lock(r);
@@ -214,19 +216,19 @@ void core_start(struct core_run *r)
 
 int core_message(struct core_run *r, u32 src, u32 tag, u32 instance, void *msg)
 {
-	u32 i = core_match(r->sched, src, tag, instance);
 	void **arrived;
+	u32 i;
 	int rc;
 
-	if (unlikely(i == GOAL_OP_NONE))
-		return -ENOENT;
-	arrived = &r->arrived[r->sched->op[i].slot];
-
 	env_run_lock(r);
-	if (unlikely(r->dead)) {
-		rc = -ECANCELED;
+	i = core_match(r, src, tag, instance);
+	rc = -ENOENT;
+	if (unlikely(i == GOAL_OP_NONE))
 		goto unlock;
-	}
+	rc = -ECANCELED;
+	if (unlikely(r->dead))
+		goto unlock;
+	arrived = &r->arrived[r->sched->op[i].slot];
 	if (r->state[i] == CORE_OP_POSTED) {
 		*arrived = msg;
 		r->state[i] = CORE_OP_QUEUED;
@@ -244,28 +246,52 @@ unlock:
 	return rc;
 }
 
-s64 core_message_claim(struct core_run *r, u32 src, u32 tag, u32 instance)
+/* The receive that is posted for a message, or what core_message_claim() answers. Under the lock. */
+static inline s64 posted(struct core_run *r, u32 src, u32 tag, u32 instance)
 {
-	u32 i = core_match(r->sched, src, tag, instance);
-	s64 rc;
+	u32 i = core_match(r, src, tag, instance);
 
 	if (unlikely(i == GOAL_OP_NONE))
 		return -ENOENT;
+	if (unlikely(r->dead))
+		return -ECANCELED;
+	if (likely(r->state[i] == CORE_OP_POSTED))
+		return i;
+	if (r->state[i] == CORE_OP_IDLE && !r->arrived[r->sched->op[i].slot])
+		return -EAGAIN;
+	return -EEXIST;
+}
+
+s64 core_message_claim(struct core_run *r, u32 src, u32 tag, u32 instance)
+{
+	s64 i;
 
 	env_run_lock(r);
-	if (unlikely(r->dead)) {
-		rc = -ECANCELED;
-	} else if (likely(r->state[i] == CORE_OP_POSTED)) {
+	i = posted(r, src, tag, instance);
+	if (likely(i >= 0)) {
 		r->state[i] = CORE_OP_BUSY;
 		r->busy++;
-		rc = i;
-	} else if (r->state[i] == CORE_OP_IDLE && !r->arrived[r->sched->op[i].slot]) {
-		rc = -EAGAIN;
-	} else {
-		rc = -EEXIST;
 	}
 	env_run_unlock(r);
-	return rc;
+	return i;
+}
+
+int core_message_empty(struct core_run *r, u32 src, u32 tag, u32 instance)
+{
+	const struct goal_op *op;
+	s64 i;
+
+	env_run_lock(r);
+	i = posted(r, src, tag, instance);
+	if (unlikely(i < 0)) {
+		env_run_unlock(r);
+		return (int)i;
+	}
+	op = &r->sched->op[i];
+	r->rlen[op->slot] = 0;
+	finish(r, (u32)i, op);
+	go(r);
+	return 0;
 }
 
 /* Bookkeeping of core_op_done(), under the lock. */

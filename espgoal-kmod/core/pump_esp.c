@@ -85,7 +85,7 @@ static void forget_tokens(struct esp_todo *t)
 }
 
 /* After the lock: what was noted under it. */
-void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
+void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t)
 {
 	struct esp_node *n = t->n;
 	u32 i;
@@ -124,27 +124,9 @@ void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 		esp_peer_died(f, t->now);
 }
 
-/* The flow will be flushed when this CPU's outermost entry is through. Under its lock. */
-void esp_batch_push(struct esp_flow *f)
-{
-	struct esp_batch *b = env_batch(f->node);
-
-	if (f->batched || f->state == ESP_FLOW_DEAD)
-		return;
-	f->batched = true;
-	env_flow_get(f);
-	f->batch_next = b->first;
-	b->first = f;
-}
-
-void esp_batch_enter(struct esp_node *n)
-{
-	env_batch(n)->depth++;
-}
-
 static void flush(struct esp_flow *f, u64 now)
 {
-	struct esp_todo t;
+	struct esp_todo t ESP_UNSET;
 	u32 frames;
 
 	esp_todo_init(&t, f->node, now);
@@ -164,17 +146,16 @@ static void flush(struct esp_flow *f, u64 now)
 	env_flow_put(f);
 }
 
-void esp_batch_leave(struct esp_node *n, u64 now)
+void esp_batch_flush(struct esp_node *n, u64 now)
 {
 	struct esp_batch *b = env_batch(n);
 
-	while (b->depth == 1 && b->first) {
+	while (b->first) {
 		struct esp_flow *f = b->first;
 
 		b->first = f->batch_next;
 		flush(f, now);
 	}
-	b->depth--;
 }
 
 static void vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now)
@@ -699,7 +680,7 @@ static int hellos_in(struct esp_rail *r, const struct esp_addr *from, const stru
 void esp_frame_in(struct esp_rail *r, const struct esp_addr *from, void *frame, u32 len, u64 now)
 {
 	struct esp_node *n = r->node;
-	struct esp_in in;
+	struct esp_in in ESP_UNSET;
 	int why;
 
 	env_count(n, ESP_C_frames_in, 1);
@@ -708,7 +689,7 @@ void esp_frame_in(struct esp_rail *r, const struct esp_addr *from, void *frame, 
 		return;
 	}
 	/* An answer would go to the whole group. */
-	why = esp_addr_good(from) ? esp_frame_shape(&in, frame, len) : ESP_C_drop_source;
+	why = esp_source_good(from) ? esp_frame_shape(&in, frame, len) : ESP_C_drop_source;
 	if (!why) {
 		esp_batch_enter(n);
 		why = esp_hdr(&in)->type == ESP_T_DATA ? data_in(r, from, &in, now)

@@ -214,14 +214,19 @@ static u8 offer_whole(struct esp_flow *f, const struct esp_in *in, struct esp_ta
 		      const struct esp_key *k, struct esp_run *r, u64 now)
 {
 	struct esp_node *n = f->node;
-	s64 op = core_message_claim(r->run, k->src, k->tag, k->instance);
 	struct esp_rx *rx;
+	s64 op;
 
+	if (tk->plen)
+		op = core_message_claim(r->run, k->src, k->tag, k->instance);
+	else
+		op = core_message_empty(r->run, k->src, k->tag, k->instance);
 	if (op >= 0) {
-		if (!claimed(r, (u32)op, tk->plen))
+		if (tk->plen && !claimed(r, (u32)op, tk->plen))
 			return ESP_TAKE_ACCEPTED;
 		env_count(n, ESP_C_rx_direct, 1);
-		if (env_place(NULL, r, (u32)op, 0, in->frame, tk->foff, tk->plen) == CORE_DONE)
+		if (tk->plen &&
+		    env_place(NULL, r, (u32)op, 0, in->frame, tk->foff, tk->plen) == CORE_DONE)
 			core_op_done(r->run, (u32)op, 0);
 		return ESP_TAKE_ACCEPTED;
 	}
@@ -559,9 +564,6 @@ static void control(struct esp_flow *f, u32 path, const struct esp_chunk *c, str
 	const struct esp_grant *g = (const struct esp_grant *)c;
 
 	switch (c->kind) {
-	case ESP_K_ACK:
-		esp_ack_in(f, (const struct esp_ack *)c, t);
-		break;
 	case ESP_K_GRANT:
 		esp_msg_granted(f, le32_to_cpu(g->mid), le64_to_cpu(g->upto));
 		break;
@@ -583,6 +585,7 @@ static void control(struct esp_flow *f, u32 path, const struct esp_chunk *c, str
 		break;
 	case ESP_K_PING:
 		f->path[path].pong = le64_to_cpu(((const struct esp_ping *)c)->value);
+		esp_path_used(f, path);
 		f->path[path].say_pong = true;
 		break;
 	case ESP_K_PONG:
@@ -597,16 +600,23 @@ static void control(struct esp_flow *f, u32 path, const struct esp_chunk *c, str
 /* What needs no run. A refusal counts before the acknowledgement that comes with it. */
 static void controls(struct esp_flow *f, const struct esp_in *in, struct esp_todo *t)
 {
-	u32 off;
+	u32 end = in->hdr_len, off;
 
-	for (off = sizeof(struct esp_hdr); off < in->hdr_len; off = esp_chunk_next(in, off)) {
+	if (in->kinds & (1u << ESP_K_NOT_READY | 1u << ESP_K_BUSY))
+		for (off = sizeof(struct esp_hdr); off < end; off = esp_chunk_next(in, off)) {
+			const struct esp_chunk *c = esp_chunk(in, off);
+
+			if (c->kind == ESP_K_NOT_READY || c->kind == ESP_K_BUSY)
+				refusals(f, c, t);
+		}
+	for (off = sizeof(struct esp_hdr); off < end; off = esp_chunk_next(in, off)) {
 		const struct esp_chunk *c = esp_chunk(in, off);
 
-		if (c->kind == ESP_K_NOT_READY || c->kind == ESP_K_BUSY)
-			refusals(f, c, t);
+		if (likely(c->kind == ESP_K_ACK))
+			esp_ack_in(f, (const struct esp_ack *)c, t);
+		else if (c->kind != ESP_K_MSG)
+			control(f, esp_hdr(in)->path, c, t);
 	}
-	for (off = sizeof(struct esp_hdr); off < in->hdr_len; off = esp_chunk_next(in, off))
-		control(f, esp_hdr(in)->path, esp_chunk(in, off), t);
 }
 
 static int accept(struct esp_flow *f, const struct esp_rail *r, const struct esp_in *in)
@@ -627,6 +637,8 @@ static int accept(struct esp_flow *f, const struct esp_rail *r, const struct esp
 	}
 	return esp_take_check(f, in);
 }
+
+#define OF_GROUPS (1u << ESP_K_ABORT | 1u << ESP_K_ASK | 1u << ESP_K_GONE)
 
 /* What concerns groups. */
 static void of_groups(struct esp_flow *f, const struct esp_chunk *c, u64 now)
@@ -651,8 +663,8 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 {
 	const struct esp_hdr *h = esp_hdr(in);
 	bool numbered = h->flags & ESP_F_NUMBERED, pulled = false, gone = false;
-	struct esp_take tk[ESP_MSG_MAX];
-	struct esp_todo t;
+	struct esp_take tk[ESP_MSG_MAX] ESP_UNSET;
+	struct esp_todo t ESP_UNSET;
 	u32 n = 0, i, off, renewed;
 	u64 cid;
 	int why;
@@ -693,6 +705,8 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 	if (pulled)
 		esp_pull_go(f->node, now);
 	esp_todo_run(f, &t);
+	if (likely(!(in->kinds & OF_GROUPS)))
+		return;
 	for (off = sizeof(*h); off < in->hdr_len; off = esp_chunk_next(in, off)) {
 		const struct esp_chunk *c = esp_chunk(in, off);
 

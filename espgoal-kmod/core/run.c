@@ -58,6 +58,7 @@ void core_run_reset(struct core_run *r)
 	memset(r->state, CORE_OP_IDLE, s->hdr->nops);
 	r->qhead = 0;
 	r->qtail = s->hdr->nindep;
+	r->next = 0;
 	r->undone = s->hdr->nops;
 	r->busy = 0;
 	r->status = 0;

@@ -201,13 +201,25 @@ static int do_fast(struct file *file, unsigned int cmd, void *arg)
 
 static int do_start(struct file *file, const void __user *user)
 {
-	struct espgoal_start a;
+	const u64 __user *from = user;
+	struct espgoal_start a ESP_UNSET;
+	u64 *to = (u64 *)&a;
 	struct kep *e;
+	u32 i;
 
-	if (copy_from_user(&a, user, sizeof(a)))
+	BUILD_BUG_ON(sizeof(a) % sizeof(*to));
+	/* It is short, and the way to what copies long ones is not. */
+	if (!user_access_begin(from, sizeof(a)))
 		return -EFAULT;
+	for (i = 0; i < sizeof(a) / sizeof(*to); i++)
+		unsafe_get_user(to[i], &from[i], fault);
+	user_access_end();
 	e = endpoint(file);
 	return IS_ERR(e) ? PTR_ERR(e) : krun_start(e, &a);
+
+fault:
+	user_access_end();
+	return -EFAULT;
 }
 
 static int do_close(struct file *file)

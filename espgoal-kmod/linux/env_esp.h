@@ -28,9 +28,20 @@ static inline u32 env_crc32c(u32 crc, const void *data, u32 len)
 		const u8 *at = data;
 		u64 c = crc;
 
+		for (; len >= 32; at += 32, len -= 32) {
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)at));
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + 8)));
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + 16)));
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + 24)));
+		}
 		for (; len >= 8; at += 8, len -= 8)
-			asm("crc32q %1, %0" : "+r"(c) : "rm"(get_unaligned((const u64 *)at)));
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)at));
 		crc = (u32)c;
+		if (len >= 4) {
+			asm("crc32l %1, %0" : "+r"(crc) : "m"(*(const u32 *)at));
+			at += 4;
+			len -= 4;
+		}
 		for (; len; at++, len--)
 			asm("crc32b %1, %0" : "+r"(crc) : "rm"(*at));
 		return crc;
@@ -41,8 +52,6 @@ static inline u32 env_crc32c(u32 crc, const void *data, u32 len)
 
 u64 env_prf(struct esp_node *n, u32 key, const void *data, u32 len);
 
-void *env_pool_get(struct esp_node *n, enum esp_pool pool);
-void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object);
 struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted);
 int env_room_get(struct esp_ep *ep, struct esp_rx *rx, u64 bytes);
 void env_room_put(struct esp_ep *ep, struct esp_rx *rx);

@@ -40,6 +40,16 @@ static inline void env_node_unlock(struct esp_node *n)
 	spin_unlock(&knode_of(n)->lock);
 }
 
+static inline void *env_pool_get(struct esp_node *n, enum esp_pool pool)
+{
+	return kpool_get(&knode_of(n)->pool[pool]);
+}
+
+static inline void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object)
+{
+	kpool_put(&knode_of(n)->pool[pool], object);
+}
+
 static inline void env_flow_get(struct esp_flow *f)
 {
 	refcount_inc(&kflow_of(f)->refs);

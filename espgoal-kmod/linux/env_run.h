@@ -19,15 +19,35 @@ static inline void env_run_unlock(struct core_run *r)
 	spin_unlock(&krun_of(r)->lock);
 }
 
-static inline bool env_run_more(struct core_run *r)
+/* Before each operation: may it be carried out now? */
+static inline bool env_run_more(struct core_run *cr)
 {
-	return kgate_more(krun_of(r));
+	struct krun *r = krun_of(cr);
+	struct kgate *g = kgate_here(r->ep->node);
+
+	if (unlikely(g->ops <= 0 || g->bytes <= 0))
+		return false;
+	if (unlikely(g->turn <= 0 && !list_empty(&g->pump)))
+		return false;
+	if (unlikely(r->sched->fp && !kpayload_ready(r))) {
+		g->again = true; /* not before this CPU has done something else */
+		return false;
+	}
+	g->ops--;
+	g->turn--;
+	return true;
 }
 
 static inline void env_run_later(struct core_run *r)
 {
 	set_bit(KRUN_RESUME, &krun_of(r)->flags);
 	kgate_pump(krun_of(r));
+}
+
+/* Something for the run was refused and may wait for just this. Who refuses looks again behind us. */
+static inline bool env_post_wanted(struct core_run *r, u32 op)
+{
+	return READ_ONCE(krun_of(r)->e.refused);
 }
 
 static inline void env_op_done(struct core_run *r, u32 op)

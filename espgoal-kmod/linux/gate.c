@@ -5,6 +5,7 @@
  * to go on have their turns, each for a while, and what they had to send leaves in common frames.
  * An entry that has used up its budget leaves the rest to a bottom half that comes soon.
  */
+#include "esp_batch.h"
 #include "home.h"
 
 #define TURN 16 /* operations of one run in a row, when others wait */
@@ -113,24 +114,6 @@ void kgate_pump(struct krun *r)
 		return;
 	}
 	list_add_tail(&r->pump, &g->pump);
-}
-
-/* The core asks before each operation of @r: may it be carried out now? */
-bool kgate_more(struct krun *r)
-{
-	struct kgate *g = kgate_here(r->ep->node);
-
-	if (unlikely(g->ops <= 0 || g->bytes <= 0))
-		return false;
-	if (unlikely(g->turn <= 0 && !list_empty(&g->pump)))
-		return false;
-	if (unlikely(!kpayload_ready(r))) {
-		g->again = true; /* not before this CPU has done something else */
-		return false;
-	}
-	g->ops--;
-	g->turn--;
-	return true;
 }
 
 static kbh_callback(later)

@@ -12,6 +12,7 @@
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -232,6 +233,7 @@ struct ksched {
 	struct kep *ep;
 	u32 id;
 	u32 nsends;
+	bool fp; /* it reduces floating-point numbers */
 	struct core_sched s;
 	u8 buf[GOAL_MAX_BUFS]; /* ESPGOAL_BUF_* */
 	u64 in_bytes;
@@ -442,11 +444,28 @@ static inline u64 know(void)
 	return ktime_get_ns();
 }
 
+static inline void kcopy_8(void *to, const void *from)
+{
+	put_unaligned(get_unaligned((const u64 *)from), (u64 *)to);
+}
+
 /* A header: short, and in multiples of 4 bytes as a rule. */
 static inline void kcopy_header(void *to, const void *from, u32 len)
 {
+	for (; len >= 32; to += 32, from += 32, len -= 32) {
+		kcopy_8(to, from);
+		kcopy_8(to + 8, from + 8);
+		kcopy_8(to + 16, from + 16);
+		kcopy_8(to + 24, from + 24);
+	}
 	for (; len >= 8; to += 8, from += 8, len -= 8)
-		put_unaligned(get_unaligned((const u64 *)from), (u64 *)to);
+		kcopy_8(to, from);
+	if (len >= 4) {
+		put_unaligned(get_unaligned((const u32 *)from), (u32 *)to);
+		to += 4;
+		from += 4;
+		len -= 4;
+	}
 	for (; len; to++, from++, len--)
 		*(u8 *)to = *(const u8 *)from;
 }
@@ -479,8 +498,22 @@ int kpool_grow(struct kpool *p, u32 n, gfp_t gfp); /* may sleep */
 void kpool_shrink(struct kpool *p, u32 n);
 void kpool_want_less(struct kpool *p, u32 n); /* what is out now will be freed instead */
 void kpool_free(struct kpool *p);             /* all that are spare; none is out */
-void *kpool_get(struct kpool *p);
 void kpool_put(struct kpool *p, void *object);
+
+/* In a gate, or where bottom halves are off otherwise. */
+static inline void *kpool_get(struct kpool *p)
+{
+	void *object;
+
+	spin_lock(&p->lock);
+	object = p->free;
+	if (object) {
+		p->free = *(void **)object;
+		p->spare--;
+	}
+	spin_unlock(&p->lock);
+	return object;
+}
 
 /* user.c */
 extern struct mutex kuser_lock;
@@ -508,7 +541,6 @@ void kgate_stop(struct knode *n);
 void kgate_enter(struct knode *n);
 void kgate_leave(struct knode *n);
 void kgate_pump(struct krun *r); /* takes a reference of its own */
-bool kgate_more(struct krun *r);
 
 /* mm.c */
 struct kmm *kmm_get(struct kep *e); /* of current, or ERR_PTR */
@@ -536,6 +568,17 @@ void kmember_end(struct kmember *m); /* its endpoint closes: its runs end */
 void kmember_erase(struct kmember *m);
 void kmember_leave(struct kmember *m);
 struct kmember *kmember_by_id(struct kep *e, u32 id); /* with a reference */
+
+/* The same for who is in an RCU section already. */
+static inline struct kmember *kmember_look(struct kep *e, u32 id)
+{
+	struct kmember *m = rcu_dereference(e->recent[id % KEP_RECENT]);
+
+	if (unlikely(!m || m->id != id))
+		m = xa_load(&e->groups, id);
+	return m && refcount_inc_not_zero(&m->refs) ? m : NULL;
+}
+
 struct kmember *kmember_next(struct knode *n, struct kmember *prev);
 int kmember_fail(struct kep *e, const struct espgoal_fail *f);
 void kmembers_without(struct knode *n, u64 cookie); /* may sleep */
@@ -564,6 +607,18 @@ int krun_free(struct kep *e, u32 id);
 void krun_drop(struct kep *e, struct krun *r); /* under the mutex */
 bool krun_active(const struct krun *r);
 struct krun *krun_by_id(struct kep *e, u32 id); /* with a reference to the memory */
+
+/* The same for who is in an RCU section already. */
+static inline struct krun *krun_look(struct kep *e, u32 id)
+{
+	struct krun *r;
+
+	if (id >= e->nruns)
+		return NULL;
+	r = rcu_dereference(e->run[array_index_nospec(id, e->nruns)]);
+	return r && refcount_inc_not_zero(&r->refs) ? r : NULL;
+}
+
 void krun_put(struct krun *r);
 bool krun_use(struct krun *r); /* a reference that keeps it from being started anew */
 void krun_unuse(struct krun *r);

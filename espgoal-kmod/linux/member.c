@@ -227,11 +227,7 @@ struct kmember *kmember_by_id(struct kep *e, u32 id)
 	struct kmember *m;
 
 	rcu_read_lock();
-	m = rcu_dereference(e->recent[id % KEP_RECENT]);
-	if (!m || m->id != id)
-		m = xa_load(&e->groups, id);
-	if (m && !refcount_inc_not_zero(&m->refs))
-		m = NULL;
+	m = kmember_look(e, id);
 	rcu_read_unlock();
 	return m;
 }

@@ -5,16 +5,6 @@
  */
 #include "home.h"
 
-void *env_pool_get(struct esp_node *n, enum esp_pool pool)
-{
-	return kpool_get(&knode_of(n)->pool[pool]);
-}
-
-void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object)
-{
-	kpool_put(&knode_of(n)->pool[pool], object);
-}
-
 /* Room comes in pieces of eager_max bytes; a message of none needs none. */
 int env_room_get(struct esp_ep *ee, struct esp_rx *rx, u64 bytes)
 {

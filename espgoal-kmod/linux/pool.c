@@ -76,21 +76,7 @@ void kpool_free(struct kpool *p)
 	WARN_ON(p->total);
 }
 
-/* In a gate, or where bottom halves are off otherwise: this and the next one. */
-void *kpool_get(struct kpool *p)
-{
-	void *object;
-
-	spin_lock(&p->lock);
-	object = p->free;
-	if (object) {
-		p->free = *(void **)object;
-		p->spare--;
-	}
-	spin_unlock(&p->lock);
-	return object;
-}
-
+/* In a gate, or where bottom halves are off otherwise. */
 void kpool_put(struct kpool *p, void *object)
 {
 	spin_lock(&p->lock);

@@ -4,7 +4,6 @@
  * process sees in a word of the area.
  */
 #include <linux/mm.h>
-#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "env_run.h"
@@ -196,13 +195,8 @@ struct krun *krun_by_id(struct kep *e, u32 id)
 {
 	struct krun *r;
 
-	if (id >= e->nruns)
-		return NULL;
-	id = array_index_nospec(id, e->nruns);
 	rcu_read_lock();
-	r = rcu_dereference(e->run[id]);
-	if (r && !refcount_inc_not_zero(&r->refs))
-		r = NULL;
+	r = krun_look(e, id);
 	rcu_read_unlock();
 	return r;
 }

@@ -63,6 +63,7 @@ static void take(struct knode *n, struct sk_buff *skb)
 
 	if (!r) {
 		knode_count(n, KNODE_C_drop_no_rail);
+		kfree_skb(skb);
 		return;
 	}
 	this_cpu_inc(r->count[KRAIL_FRAMES_IN]);
@@ -71,6 +72,7 @@ static void take(struct knode *n, struct sk_buff *skb)
 	ether_addr_copy(from.addr, eth_hdr(skb)->h_source);
 	kgate_enter(n);
 	esp_frame_in(&r->r, &from, skb, skb->len, know_here(n));
+	napi_consume_skb(skb, 1); /* before frames go out, which may be made of it */
 	kgate_leave(n);
 }
 
@@ -97,7 +99,6 @@ static int receive(struct sk_buff *skb, struct net_device *dev, struct packet_ty
 		return NET_RX_DROP;
 	}
 	take(n, skb);
-	napi_consume_skb(skb, 1); /* the next frame out may be made of it */
 	return NET_RX_SUCCESS;
 }
 

@@ -26,22 +26,21 @@ void ksched_put(struct ksched *s)
 }
 
 /* What the kernel does not compute is refused. */
-static int computes(const struct core_sched *s)
+static int computes(struct ksched *s)
 {
 	u32 i;
 
-	if (s->host_only)
+	if (s->s.host_only)
 		return -EOPNOTSUPP;
-	for (i = 0; i < s->hdr->nops; i++) {
-		const struct goal_op *op = &s->op[i];
+	for (i = 0; i < s->s.hdr->nops; i++) {
+		const struct goal_op *op = &s->s.op[i];
 
 		if (op->code != GOAL_OP_REDUCE)
 			continue;
-		if ((op->dtype == GOAL_TYPE_FLOAT || op->dtype == GOAL_TYPE_DOUBLE) &&
-		    !kpayload_fpu())
-			return -EOPNOTSUPP;
+		if (op->dtype == GOAL_TYPE_FLOAT || op->dtype == GOAL_TYPE_DOUBLE)
+			s->fp = true;
 	}
-	return 0;
+	return s->fp && !kpayload_fpu() ? -EOPNOTSUPP : 0;
 }
 
 static int lay_out_messages(struct ksched *s, u32 eager_max, u64 *at)
@@ -188,7 +187,7 @@ int ksched_load(struct kep *e, struct espgoal_load *a)
 	rc = flags_ok(s);
 	if (rc)
 		goto free_data;
-	rc = computes(&s->s);
+	rc = computes(s);
 	if (rc)
 		goto free_data;
 	rc = lay_out(s, e->node->n.p.eager_max);

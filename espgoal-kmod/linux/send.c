@@ -20,11 +20,11 @@ struct kmsg *kmsg_begin(struct krun *r, u32 op, u64 len, bool local)
 	struct kmsg *k = msg_of(r, op);
 	bool eager = len <= r->ep->node->n.p.eager_max;
 
-	memset(k, 0, sizeof(*k));
 	k->run = r;
 	k->op = op;
 	k->len = (u32)len;
 	k->local = local;
+	k->parked = false;
 	k->phase = eager ? KMSG_EAGER : KMSG_SENDING;
 	INIT_LIST_HEAD(&k->early);
 	if (eager && len) {

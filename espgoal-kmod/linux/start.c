@@ -106,7 +106,7 @@ static int go(struct krun *r, struct kmember *m, const struct espgoal_start *a)
 	trace_espgoal_start(r, 0);
 	status = READ_ONCE(m->failed);
 	rank = READ_ONCE(m->failed_rank);
-	if (!status)
+	if (!status && unlikely(READ_ONCE(m->m.failed) || READ_ONCE(m->m.tombs)))
 		status = esp_run_doomed(&m->m, a->op_id, a->start, &rank);
 	if (!status && a->flags & ESPGOAL_START_FAILED) {
 		status = -ECANCELED;
@@ -151,29 +151,33 @@ int krun_start(struct kep *e, const struct espgoal_start *a)
 
 	if (rc)
 		return rc;
-	r = krun_by_id(e, a->run);
-	if (!r)
-		return -ENOENT;
+	rcu_read_lock();
+	r = krun_look(e, a->run);
+	m = kmember_look(e, a->group);
+	rcu_read_unlock();
+	if (!r) {
+		rc = -ENOENT;
+		goto put_any_member;
+	}
 	rc = -EBUSY;
 	if (atomic_cmpxchg(&r->state, KRUN_IDLE, KRUN_STARTING) != KRUN_IDLE)
 		goto put_run;
 	rc = -ENOENT;
-	m = kmember_by_id(e, a->group);
 	if (!m)
 		goto idle;
 	rc = -EINVAL;
 	h = r->sched->s.hdr;
 	if (h->rank != m->m.rank || h->npeers != m->m.table->nranks)
-		goto put_member;
+		goto idle;
 	if (!(a->flags & ESPGOAL_START_FAILED) && (a->nsegs || r->sched->in_bytes)) {
 		rc = copy_in(r, a);
 		if (rc)
-			goto put_member;
+			goto idle;
 	}
 	starts = r->starts + 1;
 	rc = go(r, m, a);
 	if (rc)
-		goto put_member;
+		goto idle;
 	if (a->flags & ESPGOAL_START_WAIT) {
 		kep_count(e, KEP_C_waits, 1);
 		(void)wait_for(e, is_over(r, starts), a->timeout);
@@ -181,12 +185,13 @@ int krun_start(struct kep *e, const struct espgoal_start *a)
 	krun_put(r);
 	return 0;
 
-put_member:
-	kmember_put(m);
 idle:
 	atomic_set_release(&r->state, KRUN_IDLE);
 put_run:
 	krun_put(r);
+put_any_member:
+	if (m)
+		kmember_put(m);
 	return rc;
 }
 

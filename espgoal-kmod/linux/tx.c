@@ -140,7 +140,7 @@ static struct sk_buff *build(struct krail *r, struct esp_out *o)
 	}
 	skb_reserve(skb, room);
 	skb_reset_network_header(skb);
-	hdr = skb_put(skb, o->hdr_len);
+	hdr = __skb_put(skb, o->hdr_len);
 	payload = skb_tail_pointer(skb);
 	for (i = 0; i < o->npiece; i++) {
 		const struct esp_piece *p = &o->piece[i];
@@ -158,11 +158,20 @@ static struct sk_buff *build(struct krail *r, struct esp_out *o)
 	skb->dev = dev;
 	skb->protocol = htons(kparam_ethertype);
 	/* Not dev->dev_addr, which may just have changed: hellos say which address they are from. */
-	if (dev_hard_header(skb, dev, (u16)kparam_ethertype, o->to.addr, r->r.addr.addr, skb->len) <
-		    0 ||
-	    skb_put_padto(skb, ETH_ZLEN)) {
+	if (likely(dev->header_ops && dev->header_ops->create == eth_header)) {
+		struct ethhdr *eth = __skb_push(skb, ETH_HLEN);
+
+		ether_addr_copy(eth->h_dest, o->to.addr);
+		ether_addr_copy(eth->h_source, r->r.addr.addr);
+		eth->h_proto = skb->protocol;
+	} else if (dev_hard_header(skb, dev, (u16)kparam_ethertype, o->to.addr, r->r.addr.addr,
+				   skb->len) < 0) {
+		kfree_skb(skb);
+		skb = NULL;
+	}
+	if (!skb || skb_put_padto(skb, ETH_ZLEN)) { /* which has freed it then */
 		knode_count(r->node, KNODE_C_no_skb);
-		return NULL; /* skb_put_padto() has freed it; an Ethernet header always fits */
+		return NULL;
 	}
 	return skb;
 }

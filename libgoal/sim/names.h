@@ -11,6 +11,7 @@
 #define core_match          sim_core_match
 #define core_message        sim_core_message
 #define core_message_claim  sim_core_message_claim
+#define core_message_empty  sim_core_message_empty
 #define core_op_bytes       sim_core_op_bytes
 #define core_op_done        sim_core_op_done
 #define core_op_done_quiet  sim_core_op_done_quiet

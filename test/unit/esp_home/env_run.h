@@ -26,6 +26,13 @@ static inline void env_run_later(struct core_run *r)
 	(void)r;
 }
 
+static inline bool env_post_wanted(struct core_run *r, u32 op)
+{
+	(void)r;
+	(void)op;
+	return true;
+}
+
 static inline void env_op_done(struct core_run *r, u32 op)
 {
 	(void)r;

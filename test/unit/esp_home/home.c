@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "home.h"
+#include "esp_batch.h"
 #include "env_run.h"
 
 struct home_frame {

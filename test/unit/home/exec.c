@@ -267,7 +267,8 @@ static const struct home_ops exec_ops = {
 
 int exec_message(struct exec *x, struct message *m)
 {
-	u32 i = core_match(&x->sched, m->src, m->tag, m->instance);
+	struct core_run fresh = { .sched = &x->sched };
+	u32 i = core_match(&fresh, m->src, m->tag, m->instance);
 	const struct goal_op *op = i == GOAL_OP_NONE ? NULL : op_of(x, i);
 	s64 claimed;
 	int rc;

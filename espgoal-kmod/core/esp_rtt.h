@@ -1,11 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * The round trip of a path and the times derived from it. The sender's clock alone is used; the
  * receiver says how long it held its acknowledgement back.
  */
-#include "esp_int.h"
+#ifndef ESP_RTT_H
+#define ESP_RTT_H
 
-void esp_rtt_sample(struct esp_path *p, u64 rtt, u64 delay)
+static inline void esp_rtt_sample(struct esp_path *p, u64 rtt, u64 delay)
 {
 	u64 diff;
 
@@ -27,43 +28,46 @@ void esp_rtt_sample(struct esp_path *p, u64 rtt, u64 delay)
 	p->srtt = (7 * p->srtt + rtt) >> 3;
 }
 
-static u64 srtt(const struct esp_flow *f, const struct esp_path *p)
+static inline u64 esp_rtt_smooth(const struct esp_flow *f, const struct esp_path *p)
 {
 	return p->rtt_valid ? p->srtt : f->node->p.rtt_init;
 }
 
-static u64 spread(const struct esp_flow *f, const struct esp_path *p)
+static inline u64 esp_rtt_spread(const struct esp_flow *f, const struct esp_path *p)
 {
 	return p->rtt_valid ? 4 * p->rttvar : 2 * f->node->p.rtt_init;
 }
 
 /* How long after the last frame something is missing, if nothing came back. */
-u64 esp_rtt_probe(const struct esp_flow *f, const struct esp_path *p)
+static inline u64 esp_rtt_probe(const struct esp_flow *f, const struct esp_path *p)
 {
-	u64 base = srtt(f, p);
+	u64 base = esp_rtt_smooth(f, p);
 
-	return esp_max(base + esp_max(spread(f, p), base >> 3) + f->node->p.ack_delay,
+	return esp_max(base + esp_max(esp_rtt_spread(f, p), base >> 3) + f->node->p.ack_delay,
 		       f->node->p.probe_min);
 }
 
-u64 esp_rtt_rto(const struct esp_flow *f, const struct esp_path *p)
+static inline u64 esp_rtt_rto(const struct esp_flow *f, const struct esp_path *p)
 {
-	u64 rto = esp_max(srtt(f, p) + spread(f, p) + f->node->p.ack_delay, f->node->p.rto_min);
+	u64 rto = esp_max(esp_rtt_smooth(f, p) + esp_rtt_spread(f, p) + f->node->p.ack_delay,
+			  f->node->p.rto_min);
 
 	rto <<= p->backoff > 16 ? 16 : p->backoff;
 	return esp_min(rto, f->node->p.rto_max);
 }
 
 /* A frame overtaken by this much is lost. */
-u64 esp_rtt_reorder(const struct esp_flow *f, const struct esp_path *p)
+static inline u64 esp_rtt_reorder(const struct esp_flow *f, const struct esp_path *p)
 {
-	u64 base = srtt(f, p);
+	u64 base = esp_rtt_smooth(f, p);
 
 	return base + (base >> 3) + ESP_US;
 }
 
 /* How long an acknowledgement may wait for company. */
-u64 esp_rtt_ack_delay(const struct esp_flow *f, const struct esp_path *p)
+static inline u64 esp_rtt_ack_delay(const struct esp_flow *f, const struct esp_path *p)
 {
-	return esp_min(f->node->p.ack_delay, srtt(f, p) >> 2);
+	return esp_min(f->node->p.ack_delay, esp_rtt_smooth(f, p) >> 2);
 }
+
+#endif /* ESP_RTT_H */
