@@ -18,17 +18,15 @@ static inline void env_run_unlock(struct core_run *r)
 	sim_unlock(sim_run_of(r)->s, r);
 }
 
-/* No budget: the simulator counts events. */
+/* As if what this entry may do were used up. */
 static inline bool env_run_more(struct core_run *r)
 {
-	(void)r;
-	return true;
+	struct sim *s = sim_run_of(r)->s;
+
+	return s->ending || !sim_chance(&s->random, s->c.adversary.pause);
 }
 
-static inline void env_run_later(struct core_run *r)
-{
-	(void)r;
-}
+void env_run_later(struct core_run *r);
 
 static inline bool env_post_wanted(struct core_run *r, u32 op)
 {
@@ -50,12 +48,7 @@ int env_move(struct core_run *r, u32 op);
 int env_reduce(struct core_run *r, u32 op);
 void env_msg_drop(struct core_run *r, void *msg);
 
-/* Peers hear of failed runs by the protocol. */
-static inline void env_run_failed(struct core_run *r)
-{
-	(void)r;
-}
-
+void env_run_failed(struct core_run *r);
 void env_run_done(struct core_run *r);
 
 #endif /* SIM_ENV_RUN_H */

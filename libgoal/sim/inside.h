@@ -30,6 +30,8 @@ enum sim_event {
 	SIM_EV_JOIN,   /* struct sim_member: becomes known */
 	SIM_EV_LEAVE,  /* struct sim_member: its endpoint closes */
 	SIM_EV_FAULT,  /* struct sim_fault: the adversary's next deed */
+	SIM_EV_RESUME, /* struct sim_run: goes on after its budget was used up */
+	SIM_EV_PUMP,   /* struct sim_run: was cancelled, and hears of it */
 	SIM_EV_EVENTS
 };
 
@@ -171,6 +173,7 @@ struct sim_run {
 	u32 number;
 	u32 refs;
 	bool active; /* in member->runs */
+	bool quiet;  /* cancelled without going on */
 	bool over;
 	u64 began;
 	u64 *placed; /* by receive: bytes that were put into its buffer */
@@ -420,6 +423,7 @@ void sim_flow_forget(struct sim_node *n);
 /* run.c */
 void sim_seat_go(struct sim_seat *seat);
 void sim_run_free(struct sim_run *r);
+void sim_run_again(struct sim_run *r, bool pump);
 void sim_local_arrive(struct sim_local *l);
 void sim_run_release(struct sim_run *r);
 bool sim_past(const struct sim_member *m, u32 number);

@@ -50,6 +50,10 @@ void sim_dispatch(struct sim *s, enum sim_event kind, void *object)
 	case SIM_EV_FAULT:
 		sim_fault(object);
 		break;
+	case SIM_EV_RESUME:
+	case SIM_EV_PUMP:
+		sim_run_again(object, kind == SIM_EV_PUMP);
+		break;
 	default:
 		break;
 	}

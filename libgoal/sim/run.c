@@ -182,6 +182,7 @@ void sim_seat_go(struct sim_seat *seat)
 	r->e.opid = sim_opid(number);
 	r->e.start = sim_startno(number);
 	r->e.refused = false;
+	r->quiet = false;
 	r->over = false;
 	r->began = s->now;
 	r->refs = 2; /* ours, and that of the list */
@@ -210,10 +211,54 @@ void sim_seat_go(struct sim_seat *seat)
 	sim_run_release(r);
 }
 
+static void at_some_time(struct sim_run *r, enum sim_event kind)
+{
+	struct sim *s = r->s;
+
+	r->refs++;
+	sim_at(s, s->now + sim_below(&s->random, 20 * ESP_US), kind, r);
+}
+
+void env_run_later(struct core_run *cr)
+{
+	at_some_time(sim_run_of(cr), SIM_EV_RESUME);
+}
+
+void sim_run_again(struct sim_run *r, bool pump)
+{
+	struct esp_node *n = &r->m->node->n;
+
+	esp_batch_enter(n);
+	if (pump)
+		core_pump(&r->run);
+	else
+		core_resume(&r->run);
+	esp_batch_leave(n, r->s->now);
+	sim_run_release(r);
+}
+
+/* Peers hear of it by the protocol. */
+void env_run_failed(struct core_run *cr)
+{
+	struct sim_run *r = sim_run_of(cr);
+
+	if (!r->quiet)
+		return; /* env_run_cancel() does it, or whatever has failed */
+	give_up(r);
+	esp_run_cancelled(&r->e, r->s->now);
+}
+
 void env_run_cancel(struct esp_run *er, s32 status, u32 rank)
 {
 	struct sim_run *r = sim_erun_of(er);
+	struct sim *s = r->s;
 
+	if (!s->ending && !r->m->left && sim_chance(&s->random, s->c.adversary.pause)) {
+		r->quiet = true;
+		core_cancel_quiet(&r->run, status, rank);
+		at_some_time(r, SIM_EV_PUMP);
+		return;
+	}
 	r->refs++;
 	core_cancel(&r->run, status, rank);
 	give_up(r);

@@ -198,6 +198,10 @@ static void drain(struct sim *s)
 		case SIM_EV_FAULT:
 			sim_put(s, object, sizeof(struct sim_fault));
 			break;
+		case SIM_EV_RESUME:
+		case SIM_EV_PUMP:
+			sim_run_again(object, kind == SIM_EV_PUMP);
+			break;
 		default:
 			break;
 		}

@@ -47,6 +47,7 @@ struct sim_adversary {
 	uint32_t kills;            /* at most so many */
 	bool endpoints;            /* ... and of endpoints only */
 	uint32_t cancel;           /* per run and rank: its user cancels it */
+	uint32_t pause;            /* per operation: it waits, the run's budget being used up */
 	uint64_t restart_after;    /* ns until a dead node comes back; 0: never */
 	uint64_t forget_every; /* ns between nodes that forget an idle flow before its peer does */
 	uint32_t again;        /* per OPEN: it comes once more, up to late_max behind */

@@ -35,6 +35,7 @@ EXTRA_DIST += \
 	%D%/local.mk \
 	%D%/planted/abort-untold.patch \
 	%D%/planted/ack-before-reserving.patch \
+	%D%/planted/ack-for-pong.patch \
 	%D%/planted/ack-future.patch \
 	%D%/planted/adopt-not.patch \
 	%D%/planted/beyond-grant.patch \
@@ -57,6 +58,7 @@ EXTRA_DIST += \
 	%D%/planted/parked-for-good.patch \
 	%D%/planted/payload-unchecked.patch \
 	%D%/planted/reference-kept.patch \
+	%D%/planted/resume-lost.patch \
 	%D%/planted/stale-incarnation.patch \
 	%D%/planted/stop-untold.patch \
 	%D%/planted/stranger-believed.patch \

@@ -16,8 +16,9 @@ const char *const scenario_name[SCENARIO_KINDS] = { "calm",   "lossy",  "hostile
 struct maker {
 	struct scenario *sc;
 	struct sim_random r;
-	uint64_t bytes; /* that one run may move, at most */
-	uint32_t rare;  /* SCENARIO_RARE: which moves */
+	struct sim_random more; /* for what came later: what a seed was stays as it was */
+	uint64_t bytes;         /* that one run may move, at most */
+	uint32_t rare;          /* SCENARIO_RARE: which moves */
 };
 
 enum {
@@ -264,6 +265,15 @@ static void trouble(struct maker *m)
 		p->idle = 2 * p->death + ESP_S;
 }
 
+static void later_troubles(struct maker *m)
+{
+	static const uint32_t pauses[8] = { 0, 0, 0, 0, 0, 655, 6554, 30000 };
+	struct sim_adversary *a = &m->sc->c.adversary;
+
+	if (m->sc->kind != SCENARIO_TAIL)
+		a->pause = pauses[sim_below(&m->more, 8)];
+}
+
 static bool collective(struct maker *m, struct goal_program **p, uint32_t ranks)
 {
 	struct build_request q = { .ranks = ranks,
@@ -422,7 +432,10 @@ static const enum scenario_kind instead_of_calm[8] = {
 
 bool scenario_open(struct scenario *sc, uint64_t seed, enum scenario_kind kind, FILE *pcap)
 {
-	struct maker m = { .sc = sc, .r = { sim_mix(seed * 2 + 1) }, .bytes = 400000 };
+	struct maker m = { .sc = sc,
+			   .r = { sim_mix(seed * 2 + 1) },
+			   .more = { sim_mix(seed * 2) },
+			   .bytes = 400000 };
 	uint32_t groups, i;
 
 	memset(sc, 0, sizeof(*sc));
@@ -435,6 +448,7 @@ bool scenario_open(struct scenario *sc, uint64_t seed, enum scenario_kind kind, 
 	network(&m);
 	parameters(&m);
 	trouble(&m);
+	later_troubles(&m);
 	sc->c.params = &sc->params;
 	if (one_in(&m, 10) && sc->kind != SCENARIO_TAIL)
 		m.bytes *= 10;
