@@ -15,6 +15,14 @@ static u32 count(const struct esp_link *head)
 	return n;
 }
 
+/* Is it one of the addresses of the nodes? */
+static bool of_node(const struct sim *s, const struct esp_addr *a)
+{
+	u32 node = (u32)a->addr[2] << 24 | a->addr[3] << 16 | a->addr[4] << 8 | a->addr[5];
+
+	return node < s->c.nodes;
+}
+
 static void check_path(struct sim *s, const struct esp_flow *f, const struct esp_path *p)
 {
 	const struct esp_link *l;
@@ -36,6 +44,8 @@ static void check_path(struct sim *s, const struct esp_flow *f, const struct esp
 	if (n > ESP_PN_SPAN ||
 	    (n && p->pn - esp_entry(p->sent.next, struct esp_sent, link)->pn > ESP_PN_SPAN))
 		sim_fail(s, "path %u has %u numbers open", p->id, n);
+	if (p->state == ESP_PATH_UP && !of_node(s, &f->shown) && of_node(s, &p->addr))
+		sim_fail(s, "path %u is up because a stranger says so", p->id);
 	if (p->window > (u64)f->node->p.window_max * ESP_MTU_MAX)
 		sim_fail(s, "path %u: window of %u", p->id, p->window);
 	if (p->mtu > ESP_MTU_MIN && p->rail && p->mtu > ((struct sim_rail *)p->rail)->tried)

@@ -120,6 +120,8 @@ static u64 period(const struct sim_adversary *a, enum sim_deed deed)
 		return a->kill_every;
 	case SIM_DEED_FORGET:
 		return a->forget_every;
+	case SIM_DEED_STRANGER:
+		return a->stranger_every;
 	default:
 		return 0;
 	}
@@ -254,6 +256,9 @@ void sim_fault(struct sim_fault *x)
 		break;
 	case SIM_DEED_FLOOD:
 		sim_forge(s, true);
+		break;
+	case SIM_DEED_STRANGER:
+		sim_stranger(s);
 		break;
 	case SIM_DEED_CUT:
 		cut(s);

@@ -249,7 +249,20 @@ enum sim_deed {
 	SIM_DEED_RESTART,
 	SIM_DEED_FORGET,
 	SIM_DEED_RAIL_UP,
+	SIM_DEED_STRANGER,
 	SIM_DEEDS
+};
+
+/* What a stranger knows of a flow that it has opened, or wants to. */
+#define SIM_LINES 8
+struct sim_line {
+	u64 cid, cid_peer, stamp;
+	u64 value; /* of the last PING that it got */
+	u8 token[16];
+	u32 victim, as; /* nodes */
+	u32 pn, top;    /* its next number, and the highest it got */
+	u8 rail, state;
+	bool moved; /* to its other address */
 };
 
 struct sim_fault {
@@ -305,6 +318,7 @@ struct sim {
 	u64 jobs_left; /* runs of a rank not over, all jobs */
 	u64 pcap_frames;
 	u32 kills;
+	struct sim_line line[SIM_LINES];
 	u32 sides; /* a partition is on */
 	u64 fnv;   /* of everything that happened: equal for equal seeds */
 };
@@ -406,6 +420,9 @@ bool sim_mangle(struct sim_frame *fr);
 void sim_beyond(struct sim_frame *fr);
 /* forge.c */
 void sim_forge(struct sim *s, bool flood);
+/* stranger.c: the next thing it does; and what it is sent. */
+void sim_stranger(struct sim *s);
+void sim_stranger_hears(struct sim_frame *fr);
 
 /* table.c */
 void sim_flow_event(struct sim_flow *f, u64 at);

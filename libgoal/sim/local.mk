@@ -35,6 +35,7 @@ sim_sources = \
 	%D%/run.c \
 	%D%/sim.c \
 	%D%/sim.h \
+	%D%/stranger.c \
 	%D%/table.c
 
 # Before anything else: the core's "env.h" is that of this home.

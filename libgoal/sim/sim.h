@@ -28,16 +28,17 @@ struct esp_params;
 /* What the adversary does. Chances are of SIM_CHANCE_ONE, per frame unless said otherwise. */
 struct sim_adversary {
 	uint32_t drop, twice, late, corrupt, mangle;
-	uint64_t late_max;         /* ns that a late one, or most second copies, stay behind */
-	uint64_t forge_every;      /* ns between forged frames, on average; 0: none */
-	uint64_t flood_every;      /* ns between floods of hellos; 0: none */
-	uint32_t slow;             /* moves answered late, per move */
-	uint64_t slow_max;         /* ns */
-	uint32_t no_memory;        /* per request for memory */
-	uint32_t interleave;       /* per unlock: another entry comes in between */
-	uint64_t interleave_ns;    /* ... taken from so far in the future */
-	bool behind;               /* ... also ahead of its first lock: its time is old */
-	uint64_t cut_every;        /* ns between partitions; 0: none */
+	uint64_t late_max;       /* ns that a late one, or most second copies, stay behind */
+	uint64_t forge_every;    /* ns between forged frames, on average; 0: none */
+	uint64_t flood_every;    /* ns between floods of hellos; 0: none */
+	uint64_t stranger_every; /* ns between deeds of a host that opens flows; 0: there is none */
+	uint32_t slow;           /* moves answered late, per move */
+	uint64_t slow_max;       /* ns */
+	uint32_t no_memory;      /* per request for memory */
+	uint32_t interleave;     /* per unlock: another entry comes in between */
+	uint64_t interleave_ns;  /* ... taken from so far in the future */
+	bool behind;             /* ... also ahead of its first lock: its time is old */
+	uint64_t cut_every;      /* ns between partitions; 0: none */
 	uint64_t cut_min, cut_max; /* ns a partition lasts */
 	uint32_t cuts;             /* partitions, at most; 0: any number */
 	uint64_t rail_every;       /* ns between rails going down (and up) */

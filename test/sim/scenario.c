@@ -272,6 +272,9 @@ static void later_troubles(struct maker *m)
 
 	if (m->sc->kind != SCENARIO_TAIL)
 		a->pause = pauses[sim_below(&m->more, 8)];
+	/* Elsewhere nodes may be silent for so long that a stranger is believed. */
+	if (m->sc->kind == SCENARIO_HOSTILE || m->sc->kind == SCENARIO_LOSSY)
+		a->stranger_every = a->drop > 6554 ? 0 : sim_below(&m->more, 4) * 20000;
 }
 
 static bool collective(struct maker *m, struct goal_program **p, uint32_t ranks)
