@@ -16,15 +16,16 @@
 struct esp_todo {
 	struct esp_node *n;
 	u64 now;
-	u32 kick;                 /* rails to transmit, by place */
-	struct esp_link ended;    /* esp_msg.link: env_sent() */
-	struct esp_link rx;       /* esp_rx.of_flow: receptions to be given back */
-	struct esp_link ctls;     /* esp_ctl.link: to be freed */
-	u8 waits;                 /* what waits for it goes: 1 refusals, 2 all */
-	u32 renewed;              /* ... those of incarnations before this one */
-	bool died;                /* the peer is dead: its groups fail */
-	u64 past_cid, past_stamp; /* an OPEN not to be believed again; stamp 0: none */
-	bool new_era;             /* no token that was given so far is good any more */
+	u32 kick;              /* rails to transmit, by place */
+	struct esp_link ended; /* esp_msg.link: env_sent() */
+	struct esp_link rx;    /* esp_rx.of_flow: receptions to be given back */
+	struct esp_link ctls;  /* esp_ctl.link: to be freed */
+	u8 waits;              /* what waits for it goes: 1 refusals, 2 all */
+	u32 renewed;           /* ... those of incarnations before this one */
+	bool died;             /* the peer is dead: its groups fail */
+	u64 past_cid,
+		past_stamp; /* an OPEN not to be believed again; stamp 0: none, else waits is set */
+	bool new_era;       /* no token that was given so far is good any more */
 };
 
 static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now)
