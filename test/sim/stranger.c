@@ -300,6 +300,7 @@ static struct {
 	int refused; /* kind */
 	int ready;
 	uint32_t ready_opid;
+	bool ready_all;
 	uint8_t small[64]; /* its MSG */
 	uint32_t small_len, small_opid, smalls;
 	uint32_t rts_mid, rts_total;
@@ -379,7 +380,10 @@ static void take_chunk(const uint8_t *c, const uint8_t **pay)
 		need(len == 28 && get(c + 4, 8) == nonce && get(c + 12, 8) == cookie,
 		     "READY is not ours");
 		said.ready++;
+		said.ready_all = c[1] & 1;
 		said.ready_opid = (uint32_t)get(c + 20, 4);
+		need(!(c[1] & ~1) && (!said.ready_all || (!said.ready_opid && !get(c + 24, 4))),
+		     "READY is malformed");
 		return;
 	case PING:
 		need(len == 12 && c[1] == 0, "PING is malformed");
@@ -662,7 +666,7 @@ static void shorts(void)
 	need(said.refused == NOT_READY && said.refused_mid == m,
 	     "it was refused otherwise than by NOT-READY");
 	need(hear(is_ready, 2000), "no READY after the run had started");
-	need(said.ready_opid == 2, "READY for another run");
+	need(said.ready_all || said.ready_opid == 2, "READY for another run");
 	said.refused = 0;
 	message(2, 16);
 	deliver("MSG after READY was not acknowledged");
