@@ -544,9 +544,11 @@ struct esp_flow {
 	u8 strangers_else;
 	bool elsewhere; /* never open yet, and a second table has the peer at other addresses: */
 	struct esp_addr addr_else[ESP_PATHS];
-	bool batched; /* in a batch: somebody will flush it */
-	bool pcrc;    /* payload is checksummed */
-	bool waiting; /* something was missing after the last entry */
+	bool guessed; /* nobody answered there, but somebody from elsewhere says that he is the peer; */
+	struct esp_addr addr_first[ESP_PATHS]; /* ... there, and at addr_else if elsewhere is set */
+	bool batched;                          /* in a batch: somebody will flush it */
+	bool pcrc;                             /* payload is checksummed */
+	bool waiting;                          /* something was missing after the last entry */
 	bool vouched; /* a rank table has the peer where it is, or was; else it opened the flow itself */
 	u64 stamp; /* of our attempt */
 	u64 hello_at;

@@ -79,6 +79,7 @@
 	X(flow_replaced)      /* by a newer incarnation the peer opened */ \
 	X(flow_disowned)      /* opened from where no rank table has the peer: begun anew there */ \
 	X(flow_elsewhere)     /* not open yet, and a second table has the peer at other addresses */ \
+	X(flow_guessed)       /* opened from elsewhere, where no table's addresses have answered */ \
 	X(flow_dead) \
 	X(flow_forgotten) \
 	X(hello_retry) \

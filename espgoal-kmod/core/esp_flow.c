@@ -85,7 +85,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 	u32 pn = le32_to_cpu(h->pn), i;
 
 	f->state = ESP_FLOW_UP;
-	f->elsewhere = false;
+	f->elsewhere &= f->guessed;
 	f->doubted = 0;
 	f->cid_peer = le64_to_cpu(h->cid);
 	f->mid_base = le32_to_cpu(h->mid);
@@ -194,18 +194,29 @@ static void second_place(struct esp_flow *f, const struct esp_peer *peer, struct
 	f->strangers_else = 0;
 	memcpy(f->addr_else, peer->addr, sizeof(f->addr_else));
 	f->progress = t->now; /* it has as much time as the first */
+	f->doubted = 0;       /* nor has it been silent yet */
 	env_count(f->node, ESP_C_flow_elsewhere, 1);
+}
+
+/* Of a flow that was guessed: had this table's addresses their turn? */
+static bool tried(const struct esp_flow *f, const struct esp_addr *addr)
+{
+	return !memcmp(f->addr_first, addr, sizeof(f->addr_first)) ||
+	       (f->elsewhere && !memcmp(f->addr_else, addr, sizeof(f->addr_else)));
 }
 
 void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_todo *t)
 {
 	u32 i;
 
-	if (f->vouched)
+	if (f->vouched && !f->guessed)
 		second_place(f, peer, t);
-	if (f->vouched || f->state == ESP_FLOW_DEAD)
+	if ((f->vouched && !f->guessed) || f->state == ESP_FLOW_DEAD)
+		return;
+	if (f->guessed && tried(f, peer->addr))
 		return;
 	f->vouched = true;
+	f->guessed = false;
 	/* Its token came back from there; acknowledgements may come from anywhere. */
 	for (i = 0; i < ESP_PATHS; i++)
 		if (f->state == ESP_FLOW_UP &&
@@ -229,6 +240,11 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 {
 	env_count(f->node, ESP_C_flow_reset, 1);
 	esp_flow_renew(f, t);
+	if (f->guessed) { /* once more where the tables have it */
+		f->guessed = false;
+		f->answered = 0;
+		memcpy(f->peer.addr, f->addr_first, sizeof(f->peer.addr));
+	}
 	/*
 	 * To nobody that no rank table knows: neither the addresses are known to be right nor who is
 	 * there, and the peer asks again for what it was to be told. What runs still receive from it
@@ -345,7 +361,7 @@ void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
 		return;
 	if (esp_flow_waits(f) && esp_since(t->now, f->progress) >= n->p.death) {
 		env_count(n, ESP_C_flow_dead, 1);
-		t->died = f->vouched; /* else it may have been somebody else */
+		t->died = f->vouched && !f->guessed; /* else it may have been somebody else */
 		esp_flow_end(f, -EHOSTUNREACH, t);
 		return;
 	}

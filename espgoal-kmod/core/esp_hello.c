@@ -546,7 +546,8 @@ static bool known(const struct esp_flow *f, const struct esp_addr *a)
 	for (i = 0; i < ESP_PATHS; i++)
 		if (!memcmp(&f->peer.addr[i], a, sizeof(*a)) ||
 		    !memcmp(&f->path[i].addr, a, sizeof(*a)) ||
-		    (f->elsewhere && !memcmp(&f->addr_else[i], a, sizeof(*a))))
+		    (f->elsewhere && !memcmp(&f->addr_else[i], a, sizeof(*a))) ||
+		    (f->guessed && !memcmp(&f->addr_first[i], a, sizeof(*a))))
 			return true;
 	return false;
 }
@@ -587,6 +588,11 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 		if (!moved && memcmp(f->node->id, h->node, sizeof(h->node)) > 0)
 			return ESP_C_drop_hello_simultaneous;
 		env_count(f->node, ESP_C_flow_yield, 1);
+		if (moved && f->vouched && !f->answered) {
+			memcpy(f->addr_first, f->peer.addr, sizeof(f->addr_first));
+			f->guessed = true;
+			env_count(f->node, ESP_C_flow_guessed, 1);
+		}
 		if (f->state == ESP_FLOW_OPEN)
 			esp_flow_rename(f); /* as for a new attempt */
 	} else if (f->state == ESP_FLOW_UP) {

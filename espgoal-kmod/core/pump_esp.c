@@ -180,7 +180,7 @@ struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u6
 
 	if (f) {
 		/* An older value is one from before the flow was found. */
-		if (!ESP_PEEK(f->vouched) || esp_flow_seeks(f))
+		if (!ESP_PEEK(f->vouched) || ESP_PEEK(f->guessed) || esp_flow_seeks(f))
 			vouch(f, peer, now);
 		return f;
 	}
@@ -553,7 +553,8 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 	esp_batch_push(f);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);
-	if ((why == ESP_C_drop_hello_elsewhere || why == ESP_C_drop_hello_stale) && !f->vouched)
+	if ((why == ESP_C_drop_hello_elsewhere || why == ESP_C_drop_hello_stale) &&
+	    (!f->vouched || f->guessed))
 		ask_tables(f, now);
 	env_flow_put(f);
 	return why;

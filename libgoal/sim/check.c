@@ -92,9 +92,10 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 		return;
 	}
 	/* With the stranger whom a rank table does not know goes what he said. */
-	if (f->vouched && !sf->vouched)
+	if (f->vouched && !f->guessed && (!sf->vouched || sf->guessed))
 		sf->stamp = 0;
 	sf->vouched = f->vouched;
+	sf->guessed = f->guessed;
 	if (f->stamp_peer < sf->stamp)
 		sim_fail(s, "an OPEN of an attempt that was over was believed");
 	sf->stamp = f->stamp_peer;

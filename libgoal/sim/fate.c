@@ -122,6 +122,8 @@ static u64 period(const struct sim_adversary *a, enum sim_deed deed)
 		return a->forget_every;
 	case SIM_DEED_STRANGER:
 		return a->stranger_every;
+	case SIM_DEED_TABLE:
+		return a->table_every;
 	default:
 		return 0;
 	}
@@ -259,6 +261,9 @@ void sim_fault(struct sim_fault *x)
 		break;
 	case SIM_DEED_STRANGER:
 		sim_stranger(s);
+		break;
+	case SIM_DEED_TABLE:
+		sim_wrong_table(s);
 		break;
 	case SIM_DEED_CUT:
 		cut(s);

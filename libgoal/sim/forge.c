@@ -127,3 +127,21 @@ void sim_forge(struct sim *s, bool flood)
 	while (n--)
 		forge(s, type, dst);
 }
+
+/* A user of some node wants something from another one, where there is nobody. */
+void sim_wrong_table(struct sim *s)
+{
+	struct sim_node *n = &s->node[sim_below(&s->random, s->c.nodes)];
+	const struct sim_node *other = &s->node[sim_below(&s->random, s->c.nodes)];
+	struct esp_peer peer = other->me;
+	struct esp_flow *f;
+	u32 i;
+
+	if (n == other || !n->alive)
+		return;
+	for (i = 0; i < s->c.rails; i++)
+		sim_address(&peer.addr[i], 3 * s->c.nodes + other->index, i);
+	f = esp_flow_to(&n->n, &peer, s->now);
+	if (f)
+		env_flow_put(f);
+}

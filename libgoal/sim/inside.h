@@ -64,7 +64,7 @@ struct sim_flow {
 	u32 events; /* queued, stale ones included */
 	u64 stamp;  /* the highest stamp_peer so far */
 	bool in_table, touched;
-	bool vouched; /* as it was when it was looked at */
+	bool vouched, guessed; /* as it was when it was looked at */
 };
 
 struct sim_rail {
@@ -173,7 +173,6 @@ struct sim_run {
 	u32 number;
 	u32 refs;
 	bool active; /* in member->runs */
-	bool quiet;  /* cancelled without going on */
 	bool over;
 	u64 began;
 	u64 *placed; /* by receive: bytes that were put into its buffer */
@@ -250,6 +249,7 @@ enum sim_deed {
 	SIM_DEED_FORGET,
 	SIM_DEED_RAIL_UP,
 	SIM_DEED_STRANGER,
+	SIM_DEED_TABLE,
 	SIM_DEEDS
 };
 
@@ -420,6 +420,7 @@ bool sim_mangle(struct sim_frame *fr);
 void sim_beyond(struct sim_frame *fr);
 /* forge.c */
 void sim_forge(struct sim *s, bool flood);
+void sim_wrong_table(struct sim *s);
 /* stranger.c: the next thing it does; and what it is sent. */
 void sim_stranger(struct sim *s);
 void sim_stranger_hears(struct sim_frame *fr);

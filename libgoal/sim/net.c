@@ -71,7 +71,8 @@ void sim_net_send(struct sim_frame *fr)
 	s->t.wire_bytes += bytes;
 	if (!n->alive || !r->present || r->cut || s->ending ||
 	    !resolve(s, &fr->out.to, fr->rail, &fr->dst)) {
-		if (s->c.adversary.stranger_every && !s->ending && fr->dst >= s->c.nodes)
+		if (s->c.adversary.stranger_every && !s->ending && fr->dst >= s->c.nodes &&
+		    fr->dst < 3 * s->c.nodes)
 			sim_stranger_hears(fr);
 		s->t.lost_cut++;
 		sim_frame_put(fr);

@@ -182,7 +182,6 @@ void sim_seat_go(struct sim_seat *seat)
 	r->e.opid = sim_opid(number);
 	r->e.start = sim_startno(number);
 	r->e.refused = false;
-	r->quiet = false;
 	r->over = false;
 	r->began = s->now;
 	r->refs = 2; /* ours, and that of the list */
@@ -242,8 +241,8 @@ void env_run_failed(struct core_run *cr)
 {
 	struct sim_run *r = sim_run_of(cr);
 
-	if (!r->quiet)
-		return; /* env_run_cancel() does it, or whatever has failed */
+	if (!r->s->c.adversary.pause)
+		return; /* env_run_cancel() does it at once */
 	give_up(r);
 	esp_run_cancelled(&r->e, r->s->now);
 }
@@ -254,7 +253,6 @@ void env_run_cancel(struct esp_run *er, s32 status, u32 rank)
 	struct sim *s = r->s;
 
 	if (!s->ending && !r->m->left && sim_chance(&s->random, s->c.adversary.pause)) {
-		r->quiet = true;
 		core_cancel_quiet(&r->run, status, rank);
 		at_some_time(r, SIM_EV_PUMP);
 		return;

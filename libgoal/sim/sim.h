@@ -29,6 +29,7 @@ struct esp_params;
 struct sim_adversary {
 	uint32_t drop, twice, late, corrupt, mangle;
 	uint64_t late_max;       /* ns that a late one, or most second copies, stay behind */
+	uint64_t table_every;    /* ns between users whose tables have a node elsewhere; 0: none */
 	uint64_t forge_every;    /* ns between forged frames, on average; 0: none */
 	uint64_t flood_every;    /* ns between floods of hellos; 0: none */
 	uint64_t stranger_every; /* ns between deeds of a host that opens flows; 0: there is none */

@@ -268,10 +268,13 @@ static void trouble(struct maker *m)
 static void later_troubles(struct maker *m)
 {
 	static const uint32_t pauses[8] = { 0, 0, 0, 0, 0, 655, 6554, 30000 };
+	static const uint64_t every[4] = { 0, 0, 100000, 20 * ESP_MS };
 	struct sim_adversary *a = &m->sc->c.adversary;
 
 	if (m->sc->kind != SCENARIO_TAIL)
 		a->pause = pauses[sim_below(&m->more, 8)];
+	if (m->sc->kind != SCENARIO_TAIL && m->sc->kind != SCENARIO_RARE)
+		a->table_every = every[sim_below(&m->more, 4)];
 	/* Elsewhere nodes may be silent for so long that a stranger is believed. */
 	if (m->sc->kind == SCENARIO_HOSTILE || m->sc->kind == SCENARIO_LOSSY)
 		a->stranger_every = a->drop > 6554 ? 0 : sim_below(&m->more, 4) * 20000;

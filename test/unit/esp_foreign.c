@@ -582,6 +582,66 @@ static void second_table(void **state)
 	home_close();
 }
 
+/* And who says that he is the peer while a wrong table is asked gets nothing of other tables. */
+static void no_guessing(void **state)
+{
+	struct esp_flow *f;
+	struct esp_peer peer;
+	struct home_run *r;
+
+	(void)state;
+	open3();
+	peer = home.peer[0];
+	peer.addr[0].addr[5] = 99; /* there is nobody */
+	f = esp_flow_to(&home.node[1]->n, &peer, home.now);
+	claim(1, 0, 77, 5);
+	assert_int_equal(count(1, ESP_C_drop_hello_elsewhere), 1);
+	home_pass(1100 * ESP_MS, NULL);
+	claim(1, 0, 78, 6);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(count(1, ESP_C_flow_guessed), 1);
+	/* For who has the wrong table it is as good as anybody. */
+	env_flow_put(f);
+	f = esp_flow_to(&home.node[1]->n, &peer, home.now);
+	env_flow_put(f);
+	assert_int_equal(f->state, ESP_FLOW_UP);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 0);
+	r = start(0, GOAL_OP_RECV, 1, 1);
+	start(1, GOAL_OP_SEND, 0, 1);
+	assert_int_equal(count(1, ESP_C_flow_disowned), 1);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(stolen, 0);
+	home_close();
+}
+
+/* Nor does his death mean anything; and when he forgets it, the table's place is asked again. */
+static void guessed(void **state)
+{
+	struct esp_peer peer;
+	struct esp_flow *f;
+
+	(void)state;
+	open3();
+	peer = home.peer[0];
+	peer.addr[0].addr[5] = 99;
+	f = esp_flow_to(&home.node[1]->n, &peer, home.now);
+	claim(1, 0, 77, 5);
+	home_pass(1100 * ESP_MS, NULL);
+	claim(1, 0, 78, 6);
+	answer(ESP_T_ACCEPT);
+	f->watch_until = home.now + 20 * ESP_S; /* somebody waits */
+	reset(1, 78);
+	assert_int_equal(f->state, ESP_FLOW_HELLO);
+	assert_memory_equal(f->peer.addr, peer.addr, sizeof(peer.addr));
+	assert_int_equal(ngot, 0);
+	home_pass(7 * ESP_S, NULL);
+	assert_int_equal(f->state, ESP_FLOW_DEAD);
+	assert_int_equal(home.node[1]->m.failed, 0);
+	env_flow_put(f);
+	home_close();
+}
+
 /* A flow that was opened from the right place is not begun anew. */
 static void vouched(void **state)
 {
@@ -938,7 +998,8 @@ int main(void)
 		cmocka_unit_test(no_searching),    cmocka_unit_test(accepted_again),
 		cmocka_unit_test(no_token),        cmocka_unit_test(no_flooding),
 		cmocka_unit_test(no_crowding_out), cmocka_unit_test(wrong_table),
-		cmocka_unit_test(second_table),    cmocka_unit_test(no_pretending),
+		cmocka_unit_test(second_table),    cmocka_unit_test(no_guessing),
+		cmocka_unit_test(guessed),         cmocka_unit_test(no_pretending),
 		cmocka_unit_test(no_calling),      cmocka_unit_test(going_on),
 		cmocka_unit_test(vouched),         cmocka_unit_test(forgotten),
 		cmocka_unit_test(moved),           cmocka_unit_test(nonsense),
