@@ -297,7 +297,9 @@ tests_pair_trixie() {
 
 # The debug kernel takes about five times as long: the one has what ends, the other what frames do.
 tests_nodes_debug() {
-	tests_common
+	try busy busy
+	try abi program node0 abi
+	[ "$times" -eq 1 ] || try depth program node0 depth
 	try collectives/2 collect 2 -t 5 -s 2
 	try collectives/churn collect 1 -t 4 -c -s 3
 	try strangers strangers
@@ -307,7 +309,7 @@ tests_nodes_debug() {
 	try killed long 300 program node0 killed 10
 	try random program node0 random 60
 	try faults long 200 program node0 faults
-	try unload-after unload
+	try unload unload
 	try leaks long 200 leaks
 }
 
