@@ -110,7 +110,6 @@ describe_cluster() {
 		echo "oob_tcp_if_include = 10.77.0.0/16"
 		echo "btl_tcp_if_include = 10.77.0.0/16"
 		echo "orte_default_hostfile = $(seen "$work")/nodes"
-		[ -z "$component_path" ] || echo "mca_base_component_path = $component_path"
 	} >"$work/home/.openmpi/mca-params.conf"
 	# sshd's shells read this, as those of a cluster's users do. Looking for adapters of other kinds in the
 	# topology takes half of a launch.
@@ -119,6 +118,9 @@ describe_cluster() {
 		export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 		export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	end
+	# Not a line among the parameters: with Open MPI 5.0 that is for the launcher, and the ranks do not see it.
+	[ -z "$component_path" ] ||
+		echo "export OMPI_MCA_mca_base_component_path=$component_path" >>"$work/home/.bashrc"
 	# Parameters of the launcher of Open MPI 5.0.
 	{
 		echo "plm_ssh_agent = dbclient"

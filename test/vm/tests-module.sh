@@ -242,7 +242,7 @@ tests_nodes() {
 	try collectives/local collect_local -t 3 -s 9
 	try strangers strangers
 	try cable interrupted veth_pulled
-	try mtu mtu 9000 600 1500 4000
+	try mtu mtu 600 4000
 	try gone gone
 	try namespace namespace
 	try cycles long 200 cycles
