@@ -291,7 +291,7 @@ tests_pair_trixie() {
 	try collectives/churn collect 1 -t 4 -c -s 9
 	try netem-all netem dropped delay 1ms 1ms loss 3% duplicate 3%
 	try mpi/launched launched
-	try mpi/late mpi 1 late
+	tests_mpi_few
 	try unload-after unload
 }
 
