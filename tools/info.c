@@ -69,6 +69,8 @@ static void print_module(const struct espgoal_info *i)
 	printf("espgoal %.*s%s\n", (int)sizeof(i->version), i->version,
 	       i->flags & ESPGOAL_INFO_DEBUG ? ", built for tests" : "");
 	label("ABI");
+	if (i->abi_oldest < i->abi)
+		printf("%u to ", i->abi_oldest);
 	printf("%u, schedules %u\n", i->abi, i->sched_version);
 	label("node");
 	print_node(i->node);
@@ -256,11 +258,11 @@ int tool_info(int argc, char **argv)
 		goto close_device;
 	}
 	print_module(&info);
-	if (info.abi != ESPGOAL_ABI) {
+	if (ESPGOAL_ABI < info.abi_oldest || ESPGOAL_ABI > info.abi) {
 		status = tool_failed(
-			"The module espgoal speaks ABI %u, this program %d: they are of "
+			"The module espgoal speaks ABI %u to %u, this program %d: they are of "
 			"different versions",
-			info.abi, ESPGOAL_ABI);
+			info.abi_oldest, info.abi, ESPGOAL_ABI);
 		goto close_device;
 	}
 	status = print_rails(fd);

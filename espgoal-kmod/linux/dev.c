@@ -13,11 +13,7 @@
 
 #include "home.h"
 
-/* One open file description. */
-struct kfile {
-	struct mutex mutex; /* of becoming an endpoint */
-	struct kep *ep;     /* once it is one */
-};
+#define ABI_OLDEST 1 /* programs built for that one, and those since, work with this module */
 
 /* The endpoint that a descriptor has become, or NULL. */
 static struct kep *ep_of(struct file *file)
@@ -74,6 +70,7 @@ static int do_info(struct file *file, void *arg)
 
 	memset(a, 0, sizeof(*a));
 	a->abi = ESPGOAL_ABI;
+	a->abi_oldest = ABI_OLDEST;
 	a->sched_version = GOAL_SCHED_VERSION;
 	strscpy(a->version, ESPGOAL_MODULE_VERSION, sizeof(a->version));
 	kep_self(n, a->node, link);
@@ -111,7 +108,7 @@ static int do_open(struct file *file, void *arg)
 	mutex_lock(&f->mutex);
 	rc = -EEXIST;
 	if (!f->ep) {
-		rc = kep_open(current->nsproxy->net_ns, arg, &e);
+		rc = kep_open(current->nsproxy->net_ns, f, arg, &e);
 		if (!rc) /* with ep_of() */
 			smp_store_release(&f->ep, e);
 	}
@@ -379,7 +376,9 @@ static int open(struct inode *inode, struct file *file)
 
 	if (!f)
 		return -ENOMEM;
+	kref_init(&f->refs);
 	mutex_init(&f->mutex);
+	init_waitqueue_head(&f->wait);
 	file->private_data = f;
 	return stream_open(inode, file);
 }
@@ -392,8 +391,18 @@ static int release(struct inode *inode, struct file *file)
 		kep_close(f->ep, false);
 		kep_put(f->ep);
 	}
-	kfree(f);
+	kfile_put(f);
 	return 0;
+}
+
+static void free_file(struct kref *refs)
+{
+	kfree(container_of(refs, struct kfile, refs));
+}
+
+void kfile_put(struct kfile *f)
+{
+	kref_put(&f->refs, free_file);
 }
 
 static ssize_t read(struct file *file, char __user *buf, size_t bytes, loff_t *pos)
@@ -410,7 +419,7 @@ static ssize_t read(struct file *file, char __user *buf, size_t bytes, loff_t *p
 		if (READ_ONCE(e->over) == READ_ONCE(e->read)) {
 			if (file->f_flags & O_NONBLOCK)
 				return -EAGAIN;
-			rc = wait_event_interruptible(e->wait,
+			rc = wait_event_interruptible(e->file->wait,
 						      READ_ONCE(e->over) != READ_ONCE(e->read) ||
 							      READ_ONCE(e->state) != KEP_OPEN);
 			if (rc)
@@ -428,12 +437,14 @@ static ssize_t read(struct file *file, char __user *buf, size_t bytes, loff_t *p
 
 static __poll_t poll(struct file *file, struct poll_table_struct *pt)
 {
-	struct kep *e = ep_of(file);
+	struct kfile *f = file->private_data;
 	__poll_t mask = 0;
+	struct kep *e;
 
+	poll_wait(file, &f->wait, pt);
+	e = ep_of(file);
 	if (!e)
-		return EPOLLERR;
-	poll_wait(file, &e->wait, pt);
+		return 0;
 	if (READ_ONCE(e->state) != KEP_OPEN)
 		mask |= EPOLLERR | EPOLLHUP;
 	if (READ_ONCE(e->over) != READ_ONCE(e->read))

@@ -80,6 +80,7 @@ static void free_ep(struct work_struct *w)
 	kep_uncharge(e, e->charged);
 	kuser_uncharge(e->user, KUSER_ENDPOINTS, 1);
 	kuser_put(e->user);
+	kfile_put(e->file);
 	kfree(e->left);
 	kfree(e);
 	pools_shrink(n, ESP_POOLS, true);
@@ -198,7 +199,7 @@ static int bring_up(struct kep *e, u32 runs, u64 area)
 	return rc;
 }
 
-int kep_open(struct net *net, struct espgoal_open *a, struct kep **ep)
+int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct kep **ep)
 {
 	struct knode *n = knode_of_net(net);
 	u32 runs = a->runs ? a->runs : 256;
@@ -217,10 +218,10 @@ int kep_open(struct net *net, struct espgoal_open *a, struct kep **ep)
 		return -ENOMEM;
 	e->node = n;
 	e->e.node = &n->n;
+	e->file = f;
 	refcount_set(&e->refs, 1);
 	mutex_init(&e->mutex);
 	spin_lock_init(&e->over_lock);
-	init_waitqueue_head(&e->wait);
 	xa_init_flags(&e->groups, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&e->scheds, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&e->of_mm);
@@ -242,6 +243,7 @@ int kep_open(struct net *net, struct espgoal_open *a, struct kep **ep)
 	rc = bring_up(e, runs, area);
 	if (rc)
 		goto bring_down;
+	kref_get(&f->refs);
 	get_net(net);
 	queue_delayed_work(knode_wq, &n->work, HZ); /* if it is not queued */
 
@@ -321,7 +323,7 @@ void kep_close(struct kep *e, bool clean)
 	kgate_leave(n);
 	drop_objects(e);
 	mutex_unlock(&e->mutex);
-	wake_up_all(&e->wait);
+	wake_up_all(&e->file->wait);
 
 	if (!clean) {
 		/* It is not known any more, so whoever asks hears that it is gone. */

@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/hrtimer.h>
+#include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
@@ -194,6 +195,17 @@ struct kleft {
 	struct rcu_head rcu;
 };
 
+/*
+ * One open file description. What sleeps for the endpoint does so here, since it may have begun to
+ * before there was one.
+ */
+struct kfile {
+	struct kref refs;   /* the file's, and its endpoint's */
+	struct mutex mutex; /* of becoming an endpoint */
+	struct kep *ep;     /* once it is one */
+	wait_queue_head_t wait;
+};
+
 struct kep {
 	struct esp_ep e; /* first */
 	struct knode *node;
@@ -213,9 +225,9 @@ struct kep {
 	unsigned long *run_used; /* which ids are */
 	struct karea area;
 	struct espgoal_head *head;
-	wait_queue_head_t wait;
-	u32 over; /* completions; head->over repeats it */
-	u32 read; /* those that read() has told */
+	struct kfile *file; /* with a reference */
+	u32 over;           /* completions; head->over repeats it */
+	u32 read;           /* those that read() has told */
 	spinlock_t over_lock;
 	struct kpool room;
 	u64 closed_at;
@@ -549,7 +561,7 @@ bool kmm_is_current(const struct kmm *m);
 void kmm_module_exit(void);
 
 /* endpoint.c */
-int kep_open(struct net *net, struct espgoal_open *a, struct kep **ep);
+int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct kep **ep);
 void kep_close(struct kep *e, bool clean); /* once; may sleep */
 void kep_get(struct kep *e);
 void kep_put(struct kep *e);
@@ -685,6 +697,7 @@ void kdebugfs_node_exit(struct knode *n);
 /* dev.c */
 int kdev_init(void);
 void kdev_exit(void);
+void kfile_put(struct kfile *f);
 
 #include "env_inline.h"
 

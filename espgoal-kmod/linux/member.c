@@ -164,7 +164,7 @@ int kmember_new(struct kep *e, struct espgoal_group *g)
 	u32 i;
 	int rc;
 
-	if (g->id)
+	if (g->id || g->flags || g->reserved)
 		return -EINVAL;
 	rc = kuser_charge(e->user, KUSER_GROUPS, 1);
 	if (rc)

@@ -59,7 +59,7 @@ int kquery_counters(struct kep *e, struct knode *n, struct espgoal_counters *a)
 	u64 *value;
 	int rc = 0;
 
-	if (!all || (a->set != ESPGOAL_SET_FLOW && a->flow))
+	if (!all || (a->set != ESPGOAL_SET_FLOW && a->flow) || a->flags || a->reserved)
 		return -EINVAL;
 	if (a->set == ESPGOAL_SET_FLOW) {
 		f = flow_by_serial(n, a->flow, true);

@@ -239,8 +239,8 @@ static void tell(struct krun *r, s32 status, u32 rank)
 		WRITE_ONCE(e->head->failed, e->head->failed + 1);
 	smp_store_release(&e->head->over, e->over); /* with the process */
 	spin_unlock(&e->over_lock);
-	if (wq_has_sleeper(&e->wait))
-		wake_up_all(&e->wait);
+	if (wq_has_sleeper(&e->file->wait))
+		wake_up_all(&e->file->wait);
 }
 
 void env_run_done(struct core_run *cr)

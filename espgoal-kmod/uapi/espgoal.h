@@ -170,7 +170,7 @@ struct goal_op {
  * is reserved, and flags without a name, must be 0 (-EINVAL), and is 0 in answers. Unknown requests get
  * -ENOTTY. What fails has no effect, unless said otherwise. Which errors mean what: espgoal(4).
  */
-#define ESPGOAL_ABI  1 /* grows when something here changes its meaning */
+#define ESPGOAL_ABI  1 /* grows when something is added here, or changes its meaning */
 #define ESPGOAL_PATH "/dev/espgoal"
 
 #define ESPGOAL_RAILS 4           /* interfaces of a node */
@@ -188,7 +188,11 @@ struct espgoal_link {
 	__u8 bytes[20];
 };
 
-/* (1) What is here, what it takes. Also on a descriptor that is no endpoint yet. */
+/*
+ * (1) What is here, what it takes. Also on a descriptor that is no endpoint yet. This request stays as
+ * it is, so that every program can ask every module. The module speaks the ABIs from abi_oldest to
+ * abi: a program works with it if its own ESPGOAL_ABI is one of them.
+ */
 struct espgoal_info {
 	__u32 abi;           /* out: ESPGOAL_ABI of the module */
 	__u32 sched_version; /* GOAL_SCHED_VERSION it runs */
@@ -208,7 +212,8 @@ struct espgoal_info {
 	__u32 node_counters;     /* ESPGOAL_COUNT of ESPGOAL_SET_NODE */
 	__u32 ep_counters;       /* ... of ESPGOAL_SET_ENDPOINT */
 	__u32 flow_counters;     /* ... of ESPGOAL_SET_FLOW */
-	__u32 reserved;
+	__u32 abi_oldest;        /* the oldest one that the module still speaks */
+	__aligned_u64 reserved[4];
 };
 
 #define ESPGOAL_INFO_DEBUG 0x1u /* built with ESPGOAL_DEBUG: not for use */
@@ -246,6 +251,8 @@ struct espgoal_group {
 	__u32 id;            /* out */
 	__aligned_u64 ranks; /* struct espgoal_rank[nranks]; each endpoint at most once */
 	__aligned_u64 peers; /* struct espgoal_peer[npeers], no two with the same name */
+	__u32 flags;         /* must be 0 */
+	__u32 reserved;
 };
 
 /* (4) Load a schedule. The bytes are copied, then verified. */
@@ -312,11 +319,20 @@ struct espgoal_start {
  * messages are still needed (word.free).
  */
 
-/* (7) Wait until a word, or the head, is not as the caller knows it. 0, -ETIMEDOUT, -EINTR. */
+/*
+ * (7) Wait until a word, or the head, is not as the caller knows it. 0, -ETIMEDOUT, -EINTR. After a
+ * signal it is the caller's to wait again, who has to count what is left of a timeout that is a length
+ * of time; a point in time stays what it is.
+ */
+#define ESPGOAL_WAIT_UNTIL 0x1u /* timeout is a time of CLOCK_MONOTONIC, as the caller reads it */
+#define ESPGOAL_WAIT_KNOWN 0x1u
+
 struct espgoal_wait {
 	__u32 run;             /* or ESPGOAL_NONE: any run of the endpoint */
 	__u32 seen;            /* word.over; of ESPGOAL_NONE: head.over */
-	__aligned_u64 timeout; /* ns; 0: only look; ESPGOAL_EVER */
+	__aligned_u64 timeout; /* ns; 0, or a time that is over: only look; ESPGOAL_EVER */
+	__u32 flags;           /* ESPGOAL_WAIT_* */
+	__u32 reserved;
 };
 
 /* The mapping. The kernel writes what is read last, @over, with release order. */
@@ -363,6 +379,8 @@ struct espgoal_counters {
 	__u32 n;             /* in: room for so many. out: there are so many */
 	__aligned_u64 value; /* __u64[n] */
 	__aligned_u64 flow;  /* of ESPGOAL_SET_FLOW: espgoal_flow.id; else 0 */
+	__u32 flags;         /* must be 0 */
+	__u32 reserved;
 };
 
 /* (15) The name of a counter; -ERANGE behind the last one. */
@@ -441,7 +459,7 @@ struct espgoal_flow {
 /*
  * read(2) of 8 bytes: how many runs are over since the last read, as __u64; waits until there is one, or
  * with O_NONBLOCK answers -EAGAIN. poll(2), epoll: readable when there is one; POLLERR when the endpoint
- * is over.
+ * is over. A descriptor that is no endpoint yet has nothing to tell, and can be watched already.
  */
 
 #endif /* UAPI_ESPGOAL_H */

@@ -52,12 +52,13 @@ static int ask(struct kernel_engine *k, struct goal_error *error)
 				  ESPGOAL_ABI);
 	if (rc)
 		return host_error(error, rc, 0, "cannot ask " ESPGOAL_PATH ": %s", strerror(-rc));
-	if (i->abi != ESPGOAL_ABI || i->sched_version != GOAL_SCHED_VERSION)
+	if (ESPGOAL_ABI < i->abi_oldest || ESPGOAL_ABI > i->abi ||
+	    i->sched_version != GOAL_SCHED_VERSION)
 		return host_error(
 			error, -EPROTO, 0,
-			"the module espgoal speaks ABI %u.%u, this library %u.%u: they are "
-			"of different versions",
-			i->abi, i->sched_version, ESPGOAL_ABI, GOAL_SCHED_VERSION);
+			"the module espgoal speaks ABI %u to %u and schedules %u, this library "
+			"%u and %u: they are of different versions",
+			i->abi_oldest, i->abi, i->sched_version, ESPGOAL_ABI, GOAL_SCHED_VERSION);
 	return 0;
 }
 

@@ -21,7 +21,7 @@
 /* The plain bytes in a struct goal_address. */
 struct kernel_address {
 	u32 magic;
-	u16 abi;      /* ESPGOAL_ABI */
+	u16 abi;      /* ESPGOAL_ABI of the library */
 	u16 schedule; /* GOAL_SCHED_VERSION */
 	u32 dtypes;   /* what it reduces: bits by enum goal_dtype, ... */
 	u32 rops;     /* ... and goal_rop */

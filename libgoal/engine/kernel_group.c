@@ -7,6 +7,7 @@
 
 #include "kernel.h"
 
+/* Libraries of one version agree on what goes to the kernel; what their modules are is each one's own. */
 static int speaks(const struct kernel_address *a)
 {
 	return a->abi == ESPGOAL_ABI && a->schedule == GOAL_SCHED_VERSION ? 0 : -EPROTO;
@@ -67,8 +68,8 @@ static int fill(struct kernel_engine *k, struct kernel_group *kg, struct table *
 					  "peer %u's address is none of a kernel engine", i);
 		if (speaks(&a))
 			return host_error(error, -EPROTO, i,
-					  "peer %u's kernel speaks ABI %u.%u, ours %u.%u", i, a.abi,
-					  a.schedule, ESPGOAL_ABI, GOAL_SCHED_VERSION);
+					  "peer %u's library speaks ABI %u.%u, ours %u.%u", i,
+					  a.abi, a.schedule, ESPGOAL_ABI, GOAL_SCHED_VERSION);
 		t->rank[i].cookie = a.cookie;
 		t->rank[i].peer = node_of(t, &a);
 		kg->dtypes &= a.dtypes;

@@ -41,10 +41,12 @@ static void open__says_why_not(void **state)
 	refused(&kernel, -EACCES, "group espgoal");
 	fake.open_rc = -EMFILE;
 	refused(&kernel, -EMFILE, "/dev/espgoal");
-	fake.info.abi = ESPGOAL_ABI + 1;
-	refused(&kernel, -EPROTO, "ABI 2.1");
+	fake.info.abi = fake.info.abi_oldest = ESPGOAL_ABI + 1;
+	refused(&kernel, -EPROTO, "ABI 2 to 2");
+	fake.info.abi = fake.info.abi_oldest = ESPGOAL_ABI - 1;
+	refused(&kernel, -EPROTO, "ABI 0 to 0");
 	fake.info.sched_version = 9;
-	refused(&kernel, -EPROTO, "ABI 1.9");
+	refused(&kernel, -EPROTO, "schedules 9");
 	fake.map_fails = true;
 	refused(&kernel, -EAGAIN, "map");
 	bad.runs = 65;
@@ -86,6 +88,7 @@ static void open__and_close(void **state)
 
 	(void)state;
 	fake_reset();
+	fake.info.abi = ESPGOAL_ABI + 7; /* newer, but it speaks ours, too */
 	pair_create(&p, 3, &kernel);
 	assert_int_equal(fake.endpoints, 3);
 	assert_int_equal(fake.groups, 3);

@@ -120,6 +120,7 @@ void fake_reset(void)
 	fake.nodes = 2;
 	fake.info = (struct espgoal_info){
 		.abi = ESPGOAL_ABI,
+		.abi_oldest = ESPGOAL_ABI,
 		.sched_version = GOAL_SCHED_VERSION,
 		.version = "fake",
 		.rails = 1,
@@ -227,7 +228,7 @@ static int do_group(struct endpoint *e, struct espgoal_group *g)
 	uint32_t id;
 
 	node_name((uint32_t)(e - ends), node);
-	assert_int_equal(g->id, 0);
+	assert_int_equal(g->id | g->flags | g->reserved, 0);
 	assert_true(g->nonce && g->npeers && g->npeers <= g->nranks && g->rank < g->nranks);
 	assert_int_equal(rank[g->rank].cookie, e->cookie);
 	assert_memory_equal(peer[rank[g->rank].peer].node, node, 16);
@@ -567,6 +568,7 @@ static int do_start(struct endpoint *e, const struct espgoal_start *a)
 static int do_wait(struct endpoint *e, const struct espgoal_wait *w)
 {
 	assert_int_equal(w->run, ESPGOAL_NONE);
+	assert_int_equal(w->flags | w->reserved, 0);
 	if (e->head->over == w->seen && fake.sleeping)
 		fake.sleeping();
 	if (e->head->ended)

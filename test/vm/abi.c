@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -135,14 +136,16 @@ static void before_open(void)
 		die("%s: %s", ESPGOAL_PATH, strerror(errno));
 	memset(&info, 0xff, sizeof(info));
 	want(request(fd, ESPGOAL_INFO, &info), 0, "INFO");
-	if (info.abi != ESPGOAL_ABI || info.sched_version != GOAL_SCHED_VERSION)
-		complain("INFO: ABI %u, schedules %u", info.abi, info.sched_version);
+	if (info.abi < ESPGOAL_ABI || info.abi_oldest > ESPGOAL_ABI || !info.abi_oldest ||
+	    info.sched_version != GOAL_SCHED_VERSION)
+		complain("INFO: ABI %u to %u, schedules %u", info.abi_oldest, info.abi,
+			 info.sched_version);
 	if (!memchr(info.version, 0, sizeof(info.version)) || !info.version[0])
 		complain("INFO: no version");
 	if (info.run_max < ESPGOAL_SURE_RUN || info.sched_max < ESPGOAL_SURE_SCHED ||
 	    info.ranks_max < ESPGOAL_SURE_RANKS || info.eager_max < ESPGOAL_SURE_EAGER)
 		complain("INFO: less than what every module takes");
-	if (info.reserved || info.flags & ~ESPGOAL_INFO_DEBUG)
+	if (memcmp(info.reserved, zeros, sizeof(info.reserved)) || info.flags & ~ESPGOAL_INFO_DEBUG)
 		complain("INFO: reserved fields are not 0");
 	for (i = 2; i < NCODES; i++) {
 		int rc;
@@ -157,7 +160,7 @@ static void before_open(void)
 	}
 	want(request(fd, ESPGOAL_CLOSE, NULL), -EBADFD, "CLOSE before OPEN");
 	want(read(fd, zeros, 8) < 0 ? -errno : 0, -EBADFD, "read before OPEN");
-	want(poll(&p, 1, 0) == 1 && p.revents & POLLERR, 1, "poll before OPEN says POLLERR");
+	want(poll(&p, 1, 0), 0, "poll before OPEN has nothing to tell");
 	checks++;
 	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED)
 		complain("mmap before OPEN succeeds");
@@ -273,6 +276,8 @@ static void groups(struct device *d)
 	REFUSED(fd, GROUP, g, -EINVAL, rank = 1);
 	REFUSED(fd, GROUP, g, -EINVAL, rank = ~0u);
 	REFUSED(fd, GROUP, g, -EINVAL, id = 1);
+	REFUSED(fd, GROUP, g, -EINVAL, flags = 1);
+	REFUSED(fd, GROUP, g, -EINVAL, reserved = 1);
 	REFUSED(fd, GROUP, g, -E2BIG, nranks = info.ranks_max + 1);
 	REFUSED(fd, GROUP, g, -EFAULT, ranks = 0);
 	REFUSED(fd, GROUP, g, -EFAULT, peers = (uintptr_t)nowhere);
@@ -458,6 +463,28 @@ static void runs(struct device *d, uint32_t sched)
 	REFUSED(d->fd, RUN_FREE, id, -EINVAL, reserved = 1);
 }
 
+/* Timeouts that are points in time; @w waits for what does not come. */
+static void waits_until(int fd, struct espgoal_wait *w)
+{
+	uint64_t begun = (uint64_t)(now() * 1e9), past;
+
+	w->flags = ESPGOAL_WAIT_UNTIL;
+	w->timeout = 1;
+	want(request(fd, ESPGOAL_WAIT, w), -ETIMEDOUT, "WAIT until long ago");
+	w->timeout = begun;
+	want(request(fd, ESPGOAL_WAIT, w), -ETIMEDOUT, "WAIT until just now");
+	past = (uint64_t)(now() * 1e9);
+	if (past - begun > 50000000)
+		printf("note: two looks took %llu us\n", (unsigned long long)(past - begun) / 1000);
+	w->timeout = past + 30000000;
+	want(request(fd, ESPGOAL_WAIT, w), -ETIMEDOUT, "WAIT until 30 ms from now");
+	past = (uint64_t)(now() * 1e9);
+	if (past < w->timeout)
+		complain("WAIT until a time ended %llu us before it",
+			 (unsigned long long)(w->timeout - past) / 1000);
+	w->flags = 0;
+}
+
 static void starts(struct device *d, uint32_t sched, uint32_t group)
 {
 	struct espgoal_run r = { .sched = sched };
@@ -531,6 +558,10 @@ static void starts(struct device *d, uint32_t sched, uint32_t group)
 	w.timeout = 1000000;
 	want(request(fd, ESPGOAL_WAIT, &w), -ETIMEDOUT, "WAIT of 1 ms");
 	REFUSED(fd, WAIT, w, -ENOENT, run = r.id + 1);
+	REFUSED(fd, WAIT, w, -EINVAL, flags = 2);
+	REFUSED(fd, WAIT, w, -EINVAL, flags = 1u << 31);
+	REFUSED(fd, WAIT, w, -EINVAL, reserved = 1);
+	waits_until(fd, &w);
 	id = (struct espgoal_id){ .id = r.id };
 	REFUSED(fd, CANCEL, id, -ENOENT, id = ~1u);
 	REFUSED(fd, CANCEL, id, -EINVAL, reserved = 1);
@@ -663,6 +694,8 @@ static void looks(struct device *d)
 	REFUSED(fd, COUNT, c, -EINVAL, set = ~0u);
 	REFUSED(fd, COUNT, c, -ENOENT, set = ESPGOAL_SET_FLOW);
 	REFUSED(fd, COUNT, c, -EINVAL, flow = 1);
+	REFUSED(fd, COUNT, c, -EINVAL, flags = 1);
+	REFUSED(fd, COUNT, c, -EINVAL, reserved = 1);
 	REFUSED(fd, COUNT, c, -EFAULT, value = 0);
 	REFUSED(fd, COUNT, c, -EFAULT, value = (uintptr_t)nowhere);
 	REFUSED(fd, COUNT, c, -EFAULT, value = (uintptr_t)edge - 8);
@@ -706,6 +739,42 @@ static void reading(struct device *d)
 	want(read(d->fd, buffer, 7) < 0 ? -errno : 0, -EINVAL, "read of 7 bytes");
 	want(read(d->fd, NULL, 0) < 0 ? -errno : 0, -EINVAL, "read of no byte");
 	fcntl(d->fd, F_SETFL, 0);
+}
+
+/* A descriptor that is watched before it becomes an endpoint wakes who watches it when a run is over. */
+static void watched_early(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct goal_schedule *c = schedule_of(8);
+	struct espgoal_load l = { .buf = { ESPGOAL_BUF_IN, ESPGOAL_BUF_OUT } };
+	struct espgoal_start s = { .nsegs = 1, .seg = { { (uintptr_t) "12345678", 8 } } };
+	struct device d = { .fd = open(ESPGOAL_PATH, O_RDWR | O_CLOEXEC) };
+	int watch = epoll_create1(EPOLL_CLOEXEC);
+	struct espgoal_run r = { .flags = 0 };
+	struct espgoal_peer peer;
+	struct espgoal_rank entry;
+	struct team t;
+	size_t bytes;
+
+	if (d.fd < 0 || watch < 0 || epoll_ctl(watch, EPOLL_CTL_ADD, d.fd, &event))
+		die("cannot watch a descriptor: %s", strerror(errno));
+	want(epoll_wait(watch, &event, 1, 0), 0, "epoll before OPEN has nothing to tell");
+	want(request(d.fd, ESPGOAL_OPEN, &d.open), 0, "OPEN of what is watched");
+	want(epoll_wait(watch, &event, 1, 0), 0, "epoll after OPEN has nothing to tell");
+	t = alone(&d, &peer, &entry);
+	l.data = (uintptr_t)goal_schedule_data(c, &bytes);
+	l.bytes = bytes;
+	if (team_group(&t, &d, 4321, false, &s.group) || request(d.fd, ESPGOAL_LOAD, &l))
+		die("no group or no schedule");
+	r.sched = l.id;
+	want(request(d.fd, ESPGOAL_RUN, &r), 0, "RUN of what is watched");
+	s.run = r.id;
+	want(request(d.fd, ESPGOAL_START, &s), 0, "START of what is watched");
+	want(epoll_wait(watch, &event, 1, 5000), 1, "epoll of a run that is over");
+	want((int)event.events, EPOLLIN, "epoll says that there is something to read");
+	close(d.fd);
+	close(watch);
+	goal_schedule_free(c);
 }
 
 /* A child that has inherited the descriptor. */
@@ -777,6 +846,7 @@ int main(void)
 	misfits(&d, group);
 	looks(&d);
 	reading(&d);
+	watched_early();
 	active(&d, group);
 	forked(&d);
 	closed(&d);

@@ -159,6 +159,10 @@ static void plausible(struct dice *d, unsigned long code, struct place *p)
 		arg.wait.run = below(d, 2) ? p->run : ESPGOAL_NONE;
 		arg.wait.seen = below(d, 50);
 		arg.wait.timeout = below(d, 3000000);
+		if (below(d, 2)) {
+			arg.wait.flags = ESPGOAL_WAIT_UNTIL;
+			arg.wait.timeout += (uint64_t)(now() * 1e9);
+		}
 		break;
 	case ESPGOAL_FAIL:
 		arg.fail.group = p->group;
