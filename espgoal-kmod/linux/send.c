@@ -35,6 +35,15 @@ struct kmsg *kmsg_begin(struct krun *r, u32 op, u64 len, bool local)
 	return k;
 }
 
+/*
+ * A message whose operation is over long since will not get there, and whoever waits for it would do
+ * so for ever: the group has failed. Its runs only note that here, and end in their turn.
+ */
+static void lost(struct krun *r, u32 op, s32 status)
+{
+	esp_member_fail(&r->m->m, status, r->core.sched->op[op].peer, know_here(r->ep->node));
+}
+
 /* The receiver has it, or it was given up. */
 void kmsg_end(struct kmsg *k, s32 status)
 {
@@ -48,6 +57,9 @@ void kmsg_end(struct kmsg *k, s32 status)
 	if (phase != KMSG_EAGER && phase != KMSG_ORPHAN) {
 		core_op_done_quiet(&r->core, k->op, status);
 		kgate_pump(r);
+	} else if (unlikely(status) && phase == KMSG_EAGER && status != -ECANCELED &&
+		   status != -ESHUTDOWN) {
+		lost(r, k->op, status);
 	}
 	krun_unuse(r);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Processes that know more than they should: one of another user, and one of the same user's other job, that
- * name an endpoint's cookie and send to it. And one that takes more than its share: of nodes to speak to.
+ * name an endpoint's cookie and send to it. One that takes more than its share: of nodes to speak to. And
+ * one that says of a node that it is where it is not.
  *
  *	strangers
  *
@@ -194,6 +195,76 @@ static int name_nodes(struct device *d, uint32_t n, uint64_t nonce)
 	return rc;
 }
 
+/*
+ * A group of this node and of one that does not exist, with one link, and a short message to that: the
+ * run's id.
+ */
+static uint32_t send_astray(struct device *d, uint64_t node, uint8_t link, uint64_t nonce,
+			    uint32_t *id)
+{
+	struct espgoal_rank ranks[2] = { { .cookie = 7, .peer = 1 }, { .cookie = d->open.cookie } };
+	struct espgoal_peer peers[2] = { card_of(d).peer, card_of(d).peer };
+	struct espgoal_group g = { .nonce = nonce,
+				   .nranks = 2,
+				   .npeers = 2,
+				   .rank = 1,
+				   .ranks = (uintptr_t)ranks,
+				   .peers = (uintptr_t)peers };
+	int rc;
+
+	memset(peers[1].node, 0, sizeof(peers[1].node));
+	memcpy(peers[1].node, &node, sizeof(node));
+	/* It ends with the address: 02:00:00:00:00:@link. */
+	memset(peers[1].link, 0, sizeof(peers[1].link));
+	memcpy(peers[1].link, peers[0].link, 4);
+	peers[1].link[0].bytes[4] = 2;
+	peers[1].link[0].bytes[9] = link;
+	rc = request(d->fd, ESPGOAL_GROUP, &g);
+	if (rc)
+		die("ESPGOAL_GROUP: %s", strerror(-rc));
+	*id = g.id;
+	return start(d, g.id, 1);
+}
+
+/*
+ * Two tables have a node at two places, and it answers at neither. It counts as dead for the one that had
+ * it where the first message went; but the other one's message, which was over at once, is lost with the
+ * same flow, and its group must not wait for ever.
+ */
+static void astray(void)
+{
+	static const uint8_t link[2] = { 1, 2 };
+	uint64_t node = scramble((uint64_t)getpid());
+	uint32_t run[2], grp[2], i;
+	struct device d;
+	double end;
+
+	device_open(&d, 0, 0);
+	for (i = 0; i < 2; i++) {
+		run[i] = send_astray(&d, node, link[i], 600 + i, &grp[i]);
+		if (!peek(&d.word[run[i]].over) || d.word[run[i]].status)
+			complain("a short message is not sent at once");
+	}
+	/* What fails the group ends the next run, which waits. */
+	end = now() + 15;
+	for (i = 0; i < 2; i++) {
+		struct espgoal_start s = { .run = run[i], .group = grp[i], .op_id = 2 };
+
+		while (peek(&d.word[run[i]].free) != 1 && now() < end)
+			usleep(10000);
+		s.flags = ESPGOAL_START_WAIT;
+		s.timeout = 1000000000;
+		s.nsegs = 1;
+		s.seg[0] = (struct espgoal_seg){ (uintptr_t)&node, 8 };
+		if (request(d.fd, ESPGOAL_START, &s))
+			die("the message is not given up");
+		if (d.word[run[i]].status != -EHOSTUNREACH)
+			complain("group %u has lost a message, and does not know: status %d", i,
+				 d.word[run[i]].status);
+	}
+	device_close(&d, true);
+}
+
 static void hog(uid_t uid, uint32_t most)
 {
 	struct device d;
@@ -252,6 +323,7 @@ int main(void)
 	attack(54321, 501, 502, "another user, another group");
 	attack(0, 503, 504, "the same user, another group");
 	take_all(54321);
+	astray();
 	printf("%s\n", complaints ? "FAIL" : "PASS");
 	return complaints != 0;
 }
