@@ -40,11 +40,14 @@ esp_sources = \
 	%D%/core/esp_rx.c \
 	%D%/core/esp_send.c \
 	%D%/core/esp_sip.h \
+	%D%/core/esp_table.c \
 	%D%/core/esp_take.c \
 	%D%/core/esp_wait.c \
+	%D%/core/pump_close.c \
 	%D%/core/pump_esp.c \
 	%D%/core/pump_group.c \
 	%D%/core/pump_take.c \
+	%D%/core/pump_watch.c \
 	%D%/uapi/esp_wire.h
 
 EXTRA_DIST += \

@@ -103,6 +103,8 @@
  *		and m->failed_rank
  *	void env_timer(struct esp_flow *, u64 when)	under its lock: call esp_timer() then, or a
  *		little later. Only the last word counts; ESP_NEVER: not at all
+ *	void env_look(struct esp_node *)	esp_look() is wanted, soon, and again until it answers
+ *		false; from where much may be done, and with pauses in between
  *	struct esp_batch *env_batch(struct esp_node *)	of this CPU or thread
  *
  * Time is u64 nanoseconds, monotonic, greater than 0, given as @now to every entry.
@@ -226,6 +228,7 @@ struct esp_table {
 	u32 npeers;
 	const struct esp_rank *rank;
 	const struct esp_peer *peer;
+	u32 *index; /* esp_table_index(), or NULL: few enough to be searched from front to back */
 };
 
 /* The receive a message is for. */
@@ -269,6 +272,10 @@ struct esp_member {
 	u32 tell;     /* bit k: the failure is still to be told to rank + 2^k */
 	bool telling; /* in esp_node.tell_first */
 	struct esp_member *tell_next;
+	/* of esp_member_watch() */
+	u32 watched;                  /* how often all runs were looked at */
+	u32 watch_steps, watch_peers; /* that this round has taken */
+	/* under the node's lock */
 	bool tombs; /* there are any */
 	struct esp_tomb tomb[ESP_TOMBS];
 };
@@ -279,6 +286,7 @@ struct esp_run {
 	u32 opid, start;      /* (home) */
 	u64 started;
 	u32 watch_at; /* the next one of its operations whose peer is to be watched */
+	u32 watched;  /* esp_member.watched when it was looked at last */
 	bool refused; /* something for it was refused and may wait for its receive */
 };
 
@@ -601,6 +609,10 @@ struct esp_flow {
 	/* under the node's lock */
 	struct esp_link waits;
 	u32 nwaits;
+	struct esp_flow *look_next; /* in esp_node.look_first, with a reference */
+	u64 gone_heard[ESP_GONES];  /* cookies, for esp_look() */
+	u8 ngone_heard;
+	u8 look; /* why it is in that list; 0: it is not */
 };
 
 /* A frame to be sent: @hdr, then the pieces. */
@@ -653,6 +665,7 @@ struct esp_node {
 	struct esp_pull pull;
 	struct esp_link wait[ESP_WAIT_HASH];
 	struct esp_member *tell_first; /* those that have something to tell */
+	struct esp_flow *look_first;   /* those for which all tables are to be looked through */
 	struct esp_bucket bucket[ESP_BUCKETS];
 	struct esp_past past[ESP_PASTS];
 	u64 hello_pause; /* ns for one of a bucket */
@@ -722,12 +735,37 @@ s32 esp_run_doomed(struct esp_member *m, u32 opid, u32 start, u32 *rank);
 /* Groups: once it can be found; and when it cannot be found any more. */
 void esp_member_added(struct esp_member *m, u64 now);
 void esp_member_removed(struct esp_member *m, u64 now);
-/* Every params.watch while the member has runs or something to tell: true if it is still needed. */
+/* Every params.watch while the member has something to tell: true if it still has. */
 bool esp_member_timer(struct esp_member *m, u64 now);
+/*
+ * Every params.watch while the member has runs: look whether those live whom they wait for. A few
+ * runs at a time: NULL first and last, with a reference in between, as env_run_next().
+ */
+struct esp_run *esp_member_watch(struct esp_member *m, struct esp_run *prev, u64 now);
+
+/* How far the look through all tables is that env_look() asked for; zeroed at first. */
+struct esp_look {
+	struct esp_flow *flow;
+	struct esp_member *member;
+	u64 gone[ESP_GONES]; /* cookies */
+	u8 ngone, why;
+};
+
+/* A part of it. False: there is nothing left to look for. */
+bool esp_look(struct esp_node *n, struct esp_look *l, u64 now);
 
 /*
- * An endpoint closes. @clean: its eager messages linger; otherwise its groups (those that can still be
- * found) end with it. Long messages and receptions end at once in both cases.
+ * esp_table.c: an index of a table of many ranks, in @index, which has to live as long as the table. 0, or
+ * -EINVAL: two ranks have one cookie, or two peers one name.
+ */
+size_t esp_table_index_size(u32 nranks, u32 npeers);
+int esp_table_index(struct esp_table *t, u32 *index);
+/* The rank with @cookie, or nranks. */
+u32 esp_table_rank(const struct esp_table *t, u64 cookie);
+
+/*
+ * An endpoint closes. @clean: its eager messages linger; otherwise they end, and before, the home has
+ * failed its members with -ECONNRESET. Long messages and receptions end at once in both cases.
  */
 void esp_ep_close(struct esp_ep *ep, bool clean, u64 now);
 /* The home unloads: everything in the flow ends with -ESHUTDOWN. */

@@ -90,18 +90,3 @@ u32 esp_abort_code(s32 status)
 		return ESP_ABORT_RUN;
 	}
 }
-
-u32 esp_table_find(const struct esp_table *table, const u8 node[16])
-{
-	u32 i, rank;
-
-	for (i = 0; i < table->npeers; i++)
-		if (!memcmp(table->peer[i].node, node, 16))
-			break;
-	if (i == table->npeers)
-		return table->nranks;
-	for (rank = 0; rank < table->nranks; rank++)
-		if (table->rank[rank].peer == i)
-			break;
-	return rank;
-}

@@ -474,10 +474,11 @@ u32 esp_tell_mask(const struct esp_member *m);
 u32 esp_tell_rank(const struct esp_member *m, u32 k);
 s32 esp_abort_status(u32 code);
 u32 esp_abort_code(s32 status);
-/* First rank of @table whose node is @node, or nranks. */
-u32 esp_table_find(const struct esp_table *table, const u8 node[16]);
 
-/* pump_esp.c, for pump_take.c and pump_group.c. All without a lock. */
+/* esp_table.c: the first rank of @t whose node is @node, or nranks. */
+u32 esp_table_find(const struct esp_table *t, const u8 node[16]);
+
+/* pump_esp.c, for the other files of the pump. All without a lock. */
 void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t);
 
 static inline void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
@@ -488,6 +489,8 @@ static inline void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 }
 /* The flow to a node, made if there is none; with a reference. */
 struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u64 now);
+/* A table has the peer of @f as @peer. */
+void esp_vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now);
 /* @c (READY or ABORT) is to be said in @f. */
 void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now);
 
@@ -500,11 +503,22 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 /* pump_group.c */
 void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now);
 void esp_ask_in(struct esp_flow *f, const struct esp_ask *a, u64 now);
-void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now);
 void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
-/* The peer of @f is dead. */
-void esp_peer_died(struct esp_flow *f, u64 now);
+/* The group has failed: false if that is known already. Then esp_tell_all(). */
+bool esp_note_group(struct esp_member *m, s32 status, u32 rank);
+void esp_tell_all(struct esp_node *n, u64 now);
+/* Something about @k of this kind is said in @f; not if there is no memory now. */
+void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 now);
+/* @r waits for the rank @src of this node. */
+void esp_watch_local(struct esp_run *r, u32 src, u64 now);
 /* Its refusals (1), and its early aborts (2), are forgotten. */
 void esp_waits_drop(struct esp_flow *f, u8 which, u32 renewed);
+
+/* pump_watch.c: esp_look() will see to it. */
+void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now);
+/* The peer of @f is dead. */
+void esp_peer_died(struct esp_flow *f);
+/* No table has spoken for the peer of @f. */
+void esp_ask_tables(struct esp_flow *f, u64 now);
 
 #endif /* ESP_INT_H */

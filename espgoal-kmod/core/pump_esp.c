@@ -7,8 +7,7 @@
  */
 #include "esp_int.h"
 
-#define SEARCH_FLOWS 16             /* as many as may be looked at for one allowed answer */
-#define ASK_PAUSE    (100 * ESP_MS) /* a flow's, between two looks through the tables */
+#define SEARCH_FLOWS 16 /* as many as may be looked at for one allowed answer */
 
 void esp_params_default(struct esp_params *p)
 {
@@ -121,7 +120,7 @@ void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t)
 	if (t->waits)
 		esp_waits_drop(f, t->waits, t->renewed);
 	if (t->died)
-		esp_peer_died(f, t->now);
+		esp_peer_died(f);
 }
 
 static void flush(struct esp_flow *f, u64 now)
@@ -158,7 +157,7 @@ void esp_batch_flush(struct esp_node *n, u64 now)
 	}
 }
 
-static void vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now)
+void esp_vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now)
 {
 	struct esp_todo t;
 
@@ -181,7 +180,7 @@ struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u6
 	if (f) {
 		/* An older value is one from before the flow was found. */
 		if (!ESP_PEEK(f->vouched) || ESP_PEEK(f->guessed) || esp_flow_seeks(f))
-			vouch(f, peer, now);
+			esp_vouch(f, peer, now);
 		return f;
 	}
 	f = env_flow_alloc(n, peer, true);
@@ -484,33 +483,6 @@ static struct esp_flow *open_flow(struct esp_rail *r, const struct esp_hello *h,
 	return env_flow_by_peer(n, h->node);
 }
 
-/*
- * Two say that they are the peer of @f, and no table was asked yet. Strangers' flows are few, so it is
- * enough that each may cost a look through all tables now and then.
- */
-static void ask_tables(struct esp_flow *f, u64 now)
-{
-	struct esp_node *n = f->node;
-	struct esp_member *m = NULL;
-	bool ok;
-
-	env_flow_lock(f);
-	ok = esp_since(now, f->asked) >= ASK_PAUSE;
-	if (ok)
-		f->asked = now;
-	env_flow_unlock(f);
-	while (ok && (m = env_member_next(n, m)) != NULL) {
-		const struct esp_table *tab = m->table;
-		u32 rank = esp_table_find(tab, f->peer.node);
-
-		if (rank == tab->nranks)
-			continue;
-		vouch(f, &tab->peer[tab->rank[rank].peer], now);
-		env_member_put(m);
-		return;
-	}
-}
-
 static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct esp_hello *h,
 		   u64 now)
 {
@@ -555,7 +527,7 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 	esp_todo_run(f, &t);
 	if ((why == ESP_C_drop_hello_elsewhere || why == ESP_C_drop_hello_stale) &&
 	    (!f->vouched || f->guessed))
-		ask_tables(f, now);
+		esp_ask_tables(f, now);
 	env_flow_put(f);
 	return why;
 }

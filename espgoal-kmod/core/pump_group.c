@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
  * Failures and ends, as they cross from flows to groups and from groups to flows: aborts heard and
- * told, dead peers, endpoints that close, runs whose peers need watching. Part of the pump: takes
- * the locks, one at a time.
+ * told, and what others ask. Part of the pump: takes the locks, one at a time.
  */
 #include "esp_int.h"
 
-/* Of a run, each time its member's timer comes. */
-#define WATCH_STEPS 65536 /* operations looked at */
-#define WATCH_PEERS 64    /* peers asked after */
-#define GONE_PAUSE  (10 * ESP_MS)
+#define TELL_MEMBERS 32 /* whose news is told at once */
 
 static void free_ctls(struct esp_node *n, struct esp_link *ctls)
 {
@@ -111,7 +107,7 @@ static void member_key(const struct esp_member *m, struct esp_key *k)
 }
 
 /* The group has failed: false if that is known already. */
-static bool note_group(struct esp_member *m, s32 status, u32 rank)
+bool esp_note_group(struct esp_member *m, s32 status, u32 rank)
 {
 	struct esp_node *n = m->ep->node;
 	struct esp_key k;
@@ -155,7 +151,7 @@ static bool note_run(struct esp_member *m, u32 opid, u32 start, s32 status, u32 
 	if (known)
 		return false;
 	if (!t)
-		return note_group(m, status, rank);
+		return esp_note_group(m, status, rank);
 	env_count(n, ESP_C_abort_run, 1);
 	member_key(m, &k);
 	k.opid = opid;
@@ -279,7 +275,7 @@ static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 		if (!local)
 			return true;
 		if (w->group && same_group(local, m))
-			note_group(local, w->status, w->rank);
+			esp_note_group(local, w->status, w->rank);
 		else if (same_group(local, m))
 			note_run(local, w->opid, w->start, w->status, w->rank, now);
 		env_member_put(local);
@@ -293,11 +289,16 @@ static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 	return told;
 }
 
-/* Tell all that is to be told, of whatever member: one member's news may be another one's here. */
-static void tell_all(struct esp_node *n, u64 now)
+/*
+ * Tell what is to be told, of whatever member: one member's news may be another one's here. With very
+ * many of them the rest is left to esp_look().
+ */
+void esp_tell_all(struct esp_node *n, u64 now)
 {
+	u32 i;
+
 	esp_batch_enter(n);
-	for (;;) {
+	for (i = 0; i < TELL_MEMBERS; i++) {
 		struct esp_member *m;
 		bool ok = true;
 
@@ -325,7 +326,39 @@ static void tell_all(struct esp_node *n, u64 now)
 		}
 		env_member_put(m);
 	}
+	if (i == TELL_MEMBERS && ESP_PEEK(n->tell_first))
+		env_look(n);
 	esp_batch_leave(n, now);
+}
+
+/* Under the node's lock. */
+static bool has_news(const struct esp_member *m)
+{
+	bool any = m->tell != 0;
+	u32 i;
+
+	for (i = 0; i < ESP_TOMBS; i++)
+		any |= m->tomb[i].at && m->tomb[i].tell;
+	return any;
+}
+
+bool esp_member_timer(struct esp_member *m, u64 now)
+{
+	struct esp_node *n = m->ep->node;
+	bool any;
+
+	env_node_lock(n);
+	any = has_news(m);
+	if (any)
+		telling(m);
+	env_node_unlock(n);
+	if (!any)
+		return false;
+	esp_tell_all(n, now);
+	env_node_lock(n);
+	any = has_news(m);
+	env_node_unlock(n);
+	return any;
 }
 
 /* It came ahead of its group. */
@@ -390,12 +423,12 @@ void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now)
 	}
 	rank = rank_named(m, le32_to_cpu(a->rank));
 	if (a->c.flags & ESP_ABORT_GROUP)
-		news = note_group(m, status, rank);
+		news = esp_note_group(m, status, rank);
 	else
 		news = note_run(m, le32_to_cpu(a->opid), le32_to_cpu(a->start), status, rank, now);
 	env_count(n, news ? ESP_C_abort_heard : ESP_C_skip_abort_unknown, 1);
 	env_member_put(m);
-	tell_all(n, now);
+	esp_tell_all(n, now);
 }
 
 void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now)
@@ -403,13 +436,13 @@ void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now)
 	struct esp_member *m = r->m;
 
 	note_run(m, r->opid, r->start, status, rank == GOAL_OP_NONE ? m->rank : rank, now);
-	tell_all(m->ep->node, now);
+	esp_tell_all(m->ep->node, now);
 }
 
 void esp_member_fail(struct esp_member *m, s32 status, u32 rank, u64 now)
 {
-	note_group(m, status, rank == GOAL_OP_NONE ? m->rank : rank);
-	tell_all(m->ep->node, now);
+	esp_note_group(m, status, rank == GOAL_OP_NONE ? m->rank : rank);
+	esp_tell_all(m->ep->node, now);
 }
 
 s32 esp_run_doomed(struct esp_member *m, u32 opid, u32 start, u32 *rank)
@@ -454,12 +487,12 @@ void esp_member_added(struct esp_member *m, u64 now)
 		status = esp_abort_status(c->code);
 		rank = rank_named(m, c->rank);
 		if (c->group)
-			note_group(m, status, rank);
+			esp_note_group(m, status, rank);
 		else
 			note_run(m, c->key.tag, c->key.instance, status, rank, now);
 		env_pool_put(n, ESP_POOL_CTL, c);
 	}
-	tell_all(n, now);
+	esp_tell_all(n, now);
 }
 
 void esp_member_removed(struct esp_member *m, u64 now)
@@ -472,7 +505,7 @@ void esp_member_removed(struct esp_member *m, u64 now)
 }
 
 /* Without memory the next time. */
-static void say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 now)
+void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 now)
 {
 	struct esp_ctl *c = env_pool_get(f->node, ESP_POOL_CTL);
 
@@ -491,7 +524,7 @@ void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now)
 
 	memset(&k, 0, sizeof(k));
 	k.cookie = cookie;
-	say_of(f, ESP_CTL_GONE, &k, now);
+	esp_say_of(f, ESP_CTL_GONE, &k, now);
 }
 
 /* What @m knows of the failure of a run. False: it has not failed for it. */
@@ -541,47 +574,8 @@ void esp_ask_in(struct esp_flow *f, const struct esp_ask *a, u64 now)
 	env_member_put(m);
 }
 
-/*
- * Each costs a look through all tables, so strangers are not heard (who has asked or sent a message
- * has had a table decide who the peer is), and others not too often: who still waits asks again.
- */
-static bool gone_heeded(struct esp_flow *f, u64 now)
-{
-	bool yes;
-
-	env_flow_lock(f);
-	yes = f->vouched && f->gone_at <= now + (ESP_GONES - 1) * GONE_PAUSE;
-	if (yes)
-		f->gone_at = esp_max(f->gone_at, now) + GONE_PAUSE;
-	env_flow_unlock(f);
-	return yes;
-}
-
-/* An endpoint of the flow's peer is no more: the end of every group it is in. */
-void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
-{
-	struct esp_node *n = f->node;
-	struct esp_member *m = NULL;
-
-	if (!gone_heeded(f, now))
-		return;
-	env_count(n, ESP_C_gone_heard, 1);
-	while ((m = env_member_next(n, m)) != NULL) {
-		const struct esp_table *tab = m->table;
-		u32 rank = esp_table_find(tab, f->peer.node);
-
-		for (; rank < tab->nranks; rank++)
-			if (tab->rank[rank].cookie == cookie &&
-			    !memcmp(tab->peer[tab->rank[rank].peer].node, f->peer.node, 16)) {
-				note_group(m, -ECONNRESET, rank);
-				break;
-			}
-	}
-	tell_all(n, now);
-}
-
 /* The same within the node: who joins after its group has failed here was told by nobody. */
-static void watch_local(struct esp_run *r, u32 src, u64 now)
+void esp_watch_local(struct esp_run *r, u32 src, u64 now)
 {
 	struct esp_node *n = r->m->ep->node;
 	u64 cookie = r->m->table->rank[src].cookie;
@@ -589,7 +583,7 @@ static void watch_local(struct esp_run *r, u32 src, u64 now)
 	struct news w;
 
 	if (env_ep_state(n, cookie) == ESP_EP_GONE) {
-		note_group(r->m, -ECONNRESET, src);
+		esp_note_group(r->m, -ECONNRESET, src);
 		return;
 	}
 	m = env_member_find(n, cookie, r->m->nonce);
@@ -597,222 +591,9 @@ static void watch_local(struct esp_run *r, u32 src, u64 now)
 		return;
 	if (failed_there(m, r->opid, r->start, &w)) {
 		if (w.group)
-			note_group(r->m, w.status, w.rank);
+			esp_note_group(r->m, w.status, w.rank);
 		else
 			note_run(r->m, w.opid, w.start, w.status, w.rank, now);
 	}
 	env_member_put(m);
-}
-
-/*
- * A run waits for a message of the rank @src, or for it to take one: see that its node and its
- * endpoint live, and that the run has not failed there.
- */
-static void watch(struct esp_run *r, u32 src, u64 now)
-{
-	struct esp_node *n = r->m->ep->node;
-	const struct esp_table *tab = r->m->table;
-	const struct esp_peer *peer = &tab->peer[tab->rank[src].peer];
-	struct esp_flow *f;
-	struct esp_key k;
-
-	if (!memcmp(peer->node, n->id, sizeof(n->id))) {
-		watch_local(r, src, now);
-		return;
-	}
-	f = esp_flow_to(n, peer, now);
-	if (!f)
-		return; /* next time */
-	env_flow_lock(f);
-	if (now >= f->watch_until)
-		env_count(n, ESP_C_watch_flow, 1);
-	f->watch_until = now + 3 * n->p.watch;
-	esp_batch_push(f);
-	env_flow_unlock(f);
-	memset(&k, 0, sizeof(k));
-	k.nonce = r->m->nonce;
-	k.cookie = tab->rank[src].cookie;
-	k.opid = r->opid;
-	k.start = r->start;
-	k.src = r->m->rank;
-	say_of(f, ESP_CTL_ASK, &k, now);
-	env_flow_put(f);
-}
-
-/* Whom operation @i of a run waits for: its receives stand first, then all of them for the sends. */
-static u32 waits_for(const struct esp_run *r, u32 i)
-{
-	const struct core_sched *s = r->run->sched;
-	u32 op;
-
-	if (i < s->hdr->nrecv) {
-		op = s->match[i];
-		return r->run->state[op] == CORE_OP_POSTED || r->run->state[op] == CORE_OP_BUSY
-			       ? s->op[op].peer
-			       : GOAL_OP_NONE;
-	}
-	op = i - s->hdr->nrecv;
-	return s->op[op].code == GOAL_OP_SEND && r->run->state[op] == CORE_OP_BUSY ? s->op[op].peer
-										   : GOAL_OP_NONE;
-}
-
-/* A part of it at a time: the next one follows when the member's timer comes again. */
-static void watch_run(struct esp_run *r, u64 now)
-{
-	const struct core_sched *s = r->run->sched;
-	u32 all = s->hdr->nrecv + s->hdr->nops, i = r->watch_at < all ? r->watch_at : 0;
-	u32 last = GOAL_OP_NONE, steps, asked = 0;
-
-	for (steps = 0; steps < all && steps < WATCH_STEPS && asked < WATCH_PEERS; steps++) {
-		u32 peer = waits_for(r, i);
-
-		i = i + 1 == all ? 0 : i + 1;
-		if (peer == GOAL_OP_NONE || peer == last)
-			continue;
-		watch(r, peer, now);
-		last = peer;
-		asked++;
-	}
-	r->watch_at = i;
-}
-
-bool esp_member_timer(struct esp_member *m, u64 now)
-{
-	struct esp_node *n = m->ep->node;
-	struct esp_run *r = NULL;
-	bool needed = false;
-	u32 i;
-
-	esp_batch_enter(n);
-	env_node_lock(n);
-	telling(m);
-	env_node_unlock(n);
-	tell_all(n, now);
-	while ((r = env_run_next(m, r)) != NULL) {
-		needed = true;
-		if (esp_since(now, r->started) >= n->p.watch)
-			watch_run(r, now);
-	}
-	tell_all(n, now);
-	esp_batch_leave(n, now);
-	env_node_lock(n);
-	needed |= m->tell != 0;
-	for (i = 0; i < ESP_TOMBS; i++)
-		needed |= m->tomb[i].at && m->tomb[i].tell;
-	env_node_unlock(n);
-	return needed;
-}
-
-void esp_peer_died(struct esp_flow *f, u64 now)
-{
-	struct esp_node *n = f->node;
-	struct esp_member *m = NULL;
-
-	while ((m = env_member_next(n, m)) != NULL) {
-		const struct esp_table *tab = m->table;
-		u32 rank = esp_table_find(tab, f->peer.node);
-
-		if (rank == tab->nranks)
-			continue;
-		/* It may be well, and not where somebody's table has it. */
-		if (!esp_flow_sought(f, tab->peer[tab->rank[rank].peer].addr))
-			continue;
-		note_group(m, -EHOSTUNREACH, rank);
-	}
-	tell_all(n, now);
-}
-
-/* One reception into @r that can end now: its operation, or GOAL_OP_NONE. */
-static u32 end_reception(struct esp_flow *f, struct esp_run *r, struct esp_todo *t)
-{
-	struct esp_link *l, *next;
-
-	for (l = f->rx.next; l != &f->rx; l = next) {
-		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
-		u32 op = rx->op;
-
-		next = l->next;
-		if (rx->run != r)
-			continue;
-		if (rx->busy || !rx->pull || !rx->has_mid) {
-			esp_rx_end(f, rx, -ECANCELED, t);
-			continue;
-		}
-		rx->run = NULL; /* the caller has it now */
-		esp_rx_stop(f, rx, -ECANCELED, t);
-		return op;
-	}
-	return GOAL_OP_NONE;
-}
-
-void esp_run_cancelled(struct esp_run *r, u64 now)
-{
-	struct esp_node *n = r->m->ep->node;
-	const struct core_sched *s = r->run->sched;
-	const struct esp_table *tab = r->m->table;
-	u32 i;
-
-	esp_batch_enter(n);
-	for (i = 0; i < s->hdr->nrecv; i++) {
-		u32 op = s->match[i];
-		struct esp_flow *f;
-
-		if (r->run->state[op] != CORE_OP_BUSY)
-			continue;
-		f = env_flow_by_peer(n, tab->peer[tab->rank[s->op[op].peer].peer].node);
-		if (!f)
-			continue;
-		do {
-			struct esp_todo t;
-
-			esp_todo_init(&t, n, now);
-			env_flow_lock(f);
-			op = end_reception(f, r, &t);
-			esp_batch_push(f);
-			env_flow_unlock(f);
-			esp_todo_run(f, &t);
-			if (op != GOAL_OP_NONE) {
-				core_op_done(r->run, op, -ECANCELED);
-				env_run_put(r);
-			}
-		} while (op != GOAL_OP_NONE);
-		env_flow_put(f);
-	}
-	esp_batch_leave(n, now);
-}
-
-static void close_in_flow(struct esp_flow *f, struct esp_ep *ep, bool clean, u64 now)
-{
-	struct esp_link *l, *next;
-	struct esp_todo t;
-
-	esp_todo_init(&t, f->node, now);
-	env_flow_lock(f);
-	esp_queue_close(f, ep, clean, &t);
-	for (l = f->rx.next; l != &f->rx; l = next) {
-		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
-
-		next = l->next;
-		if (rx->ep == ep && rx->state != ESP_RX_WAITING)
-			esp_rx_end(f, rx, -ECANCELED, &t);
-	}
-	esp_batch_push(f);
-	env_flow_unlock(f);
-	esp_todo_run(f, &t);
-}
-
-void esp_ep_close(struct esp_ep *ep, bool clean, u64 now)
-{
-	struct esp_node *n = ep->node;
-	struct esp_member *m = NULL;
-	struct esp_flow *f = NULL;
-
-	esp_batch_enter(n);
-	while (!clean && (m = env_member_next(n, m)) != NULL)
-		if (m->ep == ep)
-			note_group(m, -ECONNRESET, m->rank);
-	tell_all(n, now);
-	while ((f = env_flow_next(n, f)) != NULL)
-		close_in_flow(f, ep, clean, now);
-	esp_batch_leave(n, now);
 }

@@ -890,6 +890,7 @@ void esp_run_started(struct esp_run *r, u64 now)
 	struct esp_key k, w;
 
 	r->started = now;
+	r->watched = r->m->watched - 1;
 	run_key(r, &k);
 	wait_key(&w, &k, ESP_CTL_AHEAD);
 	/* The run can be found: who notes a refusal from now on looks for it after that. */

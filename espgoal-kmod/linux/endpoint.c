@@ -310,6 +310,17 @@ void kep_close(struct kep *e, bool clean)
 	xa_for_each(&e->groups, id, m) {
 		kmember_end(m);
 	}
+	/* Whoever was sending for one of them meanwhile is through with it then: entries are RCU readers. */
+	if (!xa_empty(&e->groups))
+		synchronize_rcu_expedited();
+	if (!clean) {
+		xa_for_each(&e->groups, id, m) {
+			kgate_enter(n);
+			esp_member_fail(&m->m, -ECONNRESET, m->m.rank, know());
+			kgate_leave(n);
+			cond_resched();
+		}
+	}
 	kgate_enter(n);
 	esp_ep_close(&e->e, clean, know());
 	kgate_leave(n);

@@ -8,7 +8,6 @@
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/uaccess.h>
 
 #include "home.h"
@@ -26,32 +25,6 @@ static bool link_ok(const struct esp_addr *a)
 	return a->carrier == ESP_CARRIER_ETHER && !a->reserved && !a->port &&
 	       is_valid_ether_addr(a->addr) &&
 	       !memchr_inv(a->addr + ETH_ALEN, 0, sizeof(a->addr) - ETH_ALEN);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* A cookie is the name of one endpoint, and that has one rank: 0, -EINVAL or -ENOMEM. */
-static int distinct(const struct espgoal_rank *rank, u32 n)
-{
-	u64 *cookie = kvmalloc_array(n, sizeof(*cookie), GFP_KERNEL_ACCOUNT);
-	int rc = 0;
-	u32 i;
-
-	if (!cookie)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		cookie[i] = rank[i].cookie;
-	sort(cookie, n, sizeof(*cookie), by_value, NULL);
-	for (i = 1; i < n; i++)
-		if (cookie[i] == cookie[i - 1])
-			rc = -EINVAL;
-	kvfree(cookie);
-	return rc;
 }
 
 /* Own place, indices, addresses; and whether the others can be reached at all. */
@@ -159,7 +132,7 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)
 	if (g->nranks > kparam_ranks_max)
 		return ERR_PTR(-E2BIG);
 	bytes = sizeof(*t) + g->nranks * (sizeof(*rank) + sizeof(*t->here)) +
-		g->npeers * sizeof(*peer);
+		g->npeers * sizeof(*peer) + esp_table_index_size(g->nranks, g->npeers);
 	t = kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
@@ -182,7 +155,8 @@ struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)
 	rc = check(e, g, t, rank);
 	if (rc)
 		goto free_table;
-	rc = distinct(rank, g->nranks);
+	/* A cookie is the name of one endpoint, and that has one rank. */
+	rc = esp_table_index(&t->t, t->here + g->nranks);
 	if (rc)
 		goto free_table;
 	for (i = 0; i < g->nranks; i++)

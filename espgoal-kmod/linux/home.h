@@ -32,12 +32,13 @@
 
 #define KHASH_BITS    8 /* heads of a node's tables, as a power of two */
 #define KHASH         (1u << KHASH_BITS)
-#define KMEMBER_BITS  14  /* of the members' table */
-#define KRUN_HEADS    16  /* of a member's active runs */
-#define KPAST_RANGES  32  /* stretches of run numbers that a member remembers as over */
-#define KRAIL_FRAMES  128 /* frames that may be filled in and queued for an interface */
-#define KMAX_ROOMS    64  /* messages ahead of their receive, per endpoint */
-#define KEP_POOL_SENT 128 /* objects that each endpoint adds to the pools of its node */
+#define KMEMBER_BITS  14   /* of the members' table */
+#define KRUN_HEADS    32   /* of a member's active runs */
+#define KRUN_ACTIVES  4096 /* of those, at most */
+#define KPAST_RANGES  32   /* stretches of run numbers that a member remembers as over */
+#define KRAIL_FRAMES  128  /* frames that may be filled in and queued for an interface */
+#define KMAX_ROOMS    64   /* messages ahead of their receive, per endpoint */
+#define KEP_POOL_SENT 128  /* objects that each endpoint adds to the pools of its node */
 #define KEP_POOL_CTL  64
 #define KEP_POOL_RX   64
 #define KEP_POOL_RXP  16
@@ -365,6 +366,7 @@ struct knode {
 	u8 state[ESP_PATHS]; /* enum espgoal_rail_state, of paths without a rail */
 	struct krail __rcu *rail[ESP_PATHS];
 	struct delayed_work work; /* once a second while there are endpoints */
+	struct work_struct look;  /* esp_look() */
 	struct ctl_table_header *sysctl;
 	struct ctl_table *ctl;
 	struct dentry *debugfs;

@@ -323,11 +323,10 @@ void kmembers_without(struct knode *n, u64 cookie)
 
 	while ((m = kmember_next(n, m)) != NULL) {
 		const struct ktable *t = m->table;
-		u32 i;
+		u32 rank = esp_table_rank(&t->t, cookie);
 
-		for (i = 0; i < t->nhere; i++)
-			if (t->t.rank[t->here[i]].cookie == cookie && t->here[i] != m->m.rank)
-				fail(m, -ECONNRESET, t->here[i]);
+		if (rank < t->t.nranks && t->t.rank[rank].peer == t->local && rank != m->m.rank)
+			fail(m, -ECONNRESET, rank);
 		cond_resched();
 	}
 }
@@ -346,6 +345,8 @@ int kmember_enter(struct kmember *m, struct krun *r)
 	spin_lock(&m->lock);
 	if (m->closed)
 		rc = -ESHUTDOWN;
+	else if (m->nactive >= KRUN_ACTIVES)
+		rc = -EAGAIN;
 	else if (kpast_has(&m->past, number(r->e.opid, r->e.start)))
 		rc = -EEXIST;
 	hlist_for_each_entry(other, head, by_name)
@@ -426,16 +427,24 @@ void kmember_second(struct knode *n)
 	struct kmember *m = NULL;
 
 	while ((m = kmember_next(n, m)) != NULL) {
+		struct esp_run *r = NULL;
 		bool needs;
 
-		if (!READ_ONCE(m->nactive) && !READ_ONCE(m->needs))
+		if (READ_ONCE(m->needs)) {
+			WRITE_ONCE(m->needs, false);
+			kgate_enter(n);
+			needs = esp_member_timer(&m->m, know());
+			kgate_leave(n);
+			if (needs)
+				WRITE_ONCE(m->needs, true);
+		}
+		if (!READ_ONCE(m->nactive))
 			continue;
-		WRITE_ONCE(m->needs, false);
-		kgate_enter(n);
-		needs = esp_member_timer(&m->m, know());
-		kgate_leave(n);
-		if (needs)
-			WRITE_ONCE(m->needs, true);
-		cond_resched();
+		do {
+			kgate_enter(n);
+			r = esp_member_watch(&m->m, r, know());
+			kgate_leave(n);
+			cond_resched();
+		} while (r);
 	}
 }

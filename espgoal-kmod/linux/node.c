@@ -60,6 +60,27 @@ static void node_work(struct work_struct *w)
 		queue_delayed_work(knode_wq, &n->work, HZ);
 }
 
+/* What concerns all members takes long: in parts, and never in softirq. */
+static void look(struct work_struct *w)
+{
+	struct knode *n = container_of(w, struct knode, look);
+	struct esp_look l;
+	bool more;
+
+	memset(&l, 0, sizeof(l));
+	do {
+		kgate_enter(n);
+		more = esp_look(&n->n, &l, know());
+		kgate_leave(n);
+		cond_resched();
+	} while (more);
+}
+
+void env_look(struct esp_node *n)
+{
+	queue_work(knode_wq, &knode_of(n)->look);
+}
+
 void knode_poke(struct knode *n)
 {
 	if (!READ_ONCE(n->exiting))
@@ -98,6 +119,7 @@ static int __net_init node_init(struct net *net)
 		kpool_init(&n->pool[i], (u32)esp_pool_size(i));
 	kpool_init(&n->flow_pool, sizeof(struct kflow));
 	INIT_DELAYED_WORK(&n->work, node_work);
+	INIT_WORK(&n->look, look);
 	kgate_init(n);
 	strscpy(n->list, net_eq(net, &init_net) ? "auto" : "", sizeof(n->list));
 	rc = ksysctl_init(n);
@@ -149,6 +171,7 @@ static void __net_exit node_exit(struct net *net)
 	} while (atomic_read(&n->open));
 	/* A process that ended meanwhile may have asked for it once more. */
 	cancel_delayed_work_sync(&n->work);
+	cancel_work_sync(&n->look);
 	kgate_stop(n);
 	for (i = 0; i < ESP_POOLS; i++)
 		kpool_free(&n->pool[i]);

@@ -60,6 +60,7 @@ void env_sent(struct esp_msg *m, s32 status);
 void env_run_cancel(struct esp_run *r, s32 status, u32 rank);
 void env_member_failed(struct esp_member *m);
 void env_timer(struct esp_flow *f, u64 when);
+void env_look(struct esp_node *n);
 struct esp_batch *env_batch(struct esp_node *n);
 
 #endif /* SIM_ENV_ESP_H */

@@ -32,6 +32,7 @@ enum sim_event {
 	SIM_EV_FAULT,  /* struct sim_fault: the adversary's next deed */
 	SIM_EV_RESUME, /* struct sim_run: goes on after its budget was used up */
 	SIM_EV_PUMP,   /* struct sim_run: was cancelled, and hears of it */
+	SIM_EV_LOOK,   /* struct sim_node: esp_look() */
 	SIM_EV_EVENTS
 };
 
@@ -84,7 +85,8 @@ struct sim_node {
 	struct sim *s;
 	u32 index;
 	bool alive;
-	u8 side; /* of a partition */
+	bool to_look; /* SIM_EV_LOOK will come */
+	u8 side;      /* of a partition */
 	struct sim_rail rail[ESP_PATHS];
 	struct esp_batch batch[SIM_CPUS];
 	s32 endings;
@@ -232,6 +234,7 @@ struct sim_group {
 	struct esp_table table;
 	struct esp_rank *rank;
 	struct esp_peer *peer;
+	u32 *index;                 /* of the table */
 	struct sim_member **member; /* by rank; NULL: gone */
 	u32 base;                   /* jobs so far have used run numbers below */
 };
@@ -435,6 +438,7 @@ void sim_member_unlink(struct sim_member *m);
 /* node.c */
 void sim_boot(struct sim_node *n);
 void sim_node_kill(struct sim_node *n);
+void sim_node_look(struct sim_node *n);
 void sim_ep_kill(struct sim_ep *e, bool clean);
 void sim_flow_forget(struct sim_node *n);
 

@@ -54,6 +54,9 @@ void sim_dispatch(struct sim *s, enum sim_event kind, void *object)
 	case SIM_EV_PUMP:
 		sim_run_again(object, kind == SIM_EV_PUMP);
 		break;
+	case SIM_EV_LOOK:
+		sim_node_look(object);
+		break;
 	default:
 		break;
 	}

@@ -44,8 +44,10 @@ void sim_member_arm(struct sim_member *m)
 
 void sim_member_timer(struct sim_member *m)
 {
+	struct esp_run *er = NULL;
 	struct sim *s = m->s;
 	struct sim_run *r;
+	bool needed;
 
 	m->timer = false;
 	if (!m->known || s->ending)
@@ -61,7 +63,11 @@ void sim_member_timer(struct sim_member *m)
 				 r->run.busy, r->run.status);
 			return;
 		}
-	if (esp_member_timer(&m->m, s->now) || m->runs)
+	needed = esp_member_timer(&m->m, s->now);
+	do {
+		er = esp_member_watch(&m->m, er, s->now);
+	} while (er);
+	if (needed || m->runs)
 		sim_member_arm(m);
 }
 

@@ -2,6 +2,8 @@
 /* Nodes and endpoints: how they come to life, die and come back. */
 #include "inside.h"
 
+#define LOOK_AFTER (50 * ESP_US) /* as long as a work item of a kernel waits for its turn */
+
 /* A node that comes back has a new name. */
 void sim_boot(struct sim_node *n)
 {
@@ -63,6 +65,10 @@ void sim_ep_kill(struct sim_ep *e, bool clean)
 
 	if (!e->alive)
 		return;
+	for (g = clean ? NULL : s->groups; g; g = g->next)
+		for (i = 0; i < g->ranks; i++)
+			if (g->member[i]->ep == e && g->member[i]->known)
+				esp_member_fail(&g->member[i]->m, -ECONNRESET, i, s->now);
 	esp_ep_close(&e->e, clean, s->now);
 	e->alive = false;
 	e->clean = clean;
@@ -98,6 +104,28 @@ void sim_node_kill(struct sim_node *n)
 	for (i = 0; i < s->c.rails; i++)
 		esp_rail_down(&n->rail[i].r, s->now);
 	kill_flows(n);
+	sim_node_look(n);
+}
+
+/* What concerns all members, a moment after it was heard. */
+void sim_node_look(struct sim_node *n)
+{
+	struct esp_look l;
+
+	memset(&l, 0, sizeof(l));
+	n->to_look = false;
+	while (esp_look(&n->n, &l, n->s->now))
+		;
+}
+
+void env_look(struct esp_node *en)
+{
+	struct sim_node *n = sim_node_of(en);
+
+	if (n->to_look)
+		return;
+	n->to_look = true;
+	sim_at(n->s, n->s->now + LOOK_AFTER, SIM_EV_LOOK, n);
 }
 
 static bool busy(const struct esp_flow *f)

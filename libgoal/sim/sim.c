@@ -126,6 +126,7 @@ static void free_group(struct sim_group *g)
 {
 	free(g->rank);
 	free(g->peer);
+	free(g->index);
 	free(g->member);
 	free(g);
 }
@@ -142,8 +143,9 @@ int sim_group(struct sim *s, u32 ranks, const u32 *ep, uint64_t join_skew, struc
 	g->nonce = sim_u64(&s->secrets);
 	g->rank = calloc(ranks, sizeof(*g->rank));
 	g->peer = calloc(s->c.nodes, sizeof(*g->peer));
+	g->index = calloc(1, esp_table_index_size(ranks, s->c.nodes));
 	g->member = calloc(ranks, sizeof(*g->member));
-	if (!g->rank || !g->peer || !g->member) {
+	if (!g->rank || !g->peer || !g->index || !g->member) {
 		free_group(g);
 		return -ENOMEM;
 	}
@@ -162,6 +164,8 @@ int sim_group(struct sim *s, u32 ranks, const u32 *ep, uint64_t join_skew, struc
 		g->rank[i].peer = e->node->index;
 		g->member[i] = sim_member_new(g, i, e);
 	}
+	if (esp_table_index(&g->table, g->index))
+		sim_fail(s, "two ranks have one cookie, or two nodes one name");
 	for (i = 0; i < ranks; i++)
 		if (join_skew)
 			sim_at(s, s->now + sim_below(&s->random, join_skew), SIM_EV_JOIN,
@@ -201,6 +205,9 @@ static void drain(struct sim *s)
 		case SIM_EV_RESUME:
 		case SIM_EV_PUMP:
 			sim_run_again(object, kind == SIM_EV_PUMP);
+			break;
+		case SIM_EV_LOOK:
+			sim_node_look(object);
 			break;
 		default:
 			break;

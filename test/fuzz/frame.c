@@ -217,14 +217,14 @@ static void other(u8 what)
 		n->pool_max[(what >> 3) % ESP_POOLS] = what >> 6;
 		break;
 	case 6:
-		esp_ep_close(&n->ep, what & 8, home.now);
+		home_ep_close(n, what & 8);
 		n->ep_state = what & 16 ? ESP_EP_LEFT : ESP_EP_GONE;
 		break;
 	case FORGET:
 		forget();
 		break;
 	default:
-		esp_member_timer(&n->m, home.now);
+		home_watch(n);
 		break;
 	}
 }
@@ -376,7 +376,7 @@ static void leave(void)
 	run(0, 1);
 	esp_rail_mtu(&home.node[0]->rail[0], 600, home.now);
 	home_pass(ESP_MS, NULL);
-	esp_ep_close(&home.node[0]->ep, false, home.now);
+	home_ep_close(home.node[0], false);
 }
 
 /* It has forgotten the flow: RESET, and everything anew. */

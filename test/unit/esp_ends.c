@@ -214,7 +214,7 @@ static void killed(void **state)
 	for (i = 0; i < 4; i++)
 		r[i] = recv_run(i, (i + 1) % 4, 2, 8);
 	home_pass(ESP_MS, NULL);
-	esp_ep_close(&home.node[2]->ep, false, home.now);
+	home_ep_close(home.node[2], false);
 	pass(100 * ESP_MS);
 	for (i = 0; i < 4; i++) {
 		assert_int_equal(r[i]->run.status, -ECONNRESET);
@@ -235,7 +235,7 @@ static void lingers(void **state)
 	r = recv_run(1, 0, 2, 8);
 	home.loss = 65535;
 	send_run(0, 1, 2, 8);
-	esp_ep_close(&home.node[0]->ep, true, home.now);
+	home_ep_close(home.node[0], true);
 	home_pass(50 * ESP_MS, NULL);
 	assert_false(r->over);
 	home.loss = 0;
@@ -252,7 +252,7 @@ static void lingers_out(void **state)
 	(void)state;
 	home_open(2, 1, &p);
 	send_run(0, 1, 2, 8);
-	esp_ep_close(&home.node[0]->ep, true, home.now);
+	home_ep_close(home.node[0], true);
 	home_pass(9 * ESP_S, NULL);
 	assert_int_equal(home.node[0]->msgs, 1);
 	home_pass(2 * ESP_S, NULL);

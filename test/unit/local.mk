@@ -308,6 +308,11 @@ unit_tests += %D%/esp_parts
 %C%_esp_parts_CFLAGS = $(unit_cflags)
 %C%_esp_parts_LDADD = $(esp_libs)
 
+unit_tests += %D%/esp_watch
+%C%_esp_watch_CPPFLAGS = $(esp_cppflags)
+%C%_esp_watch_CFLAGS = $(unit_cflags)
+%C%_esp_watch_LDADD = $(esp_libs)
+
 unit_tests += %D%/graph_compile
 %C%_graph_compile_CPPFLAGS = $(unit_cppflags)
 %C%_graph_compile_CFLAGS = $(unit_cflags)

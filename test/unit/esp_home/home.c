@@ -551,6 +551,33 @@ void home_open(u32 nodes, u32 rails, const struct esp_params *p)
 		home_join(home.node[i]);
 }
 
+void env_look(struct esp_node *n)
+{
+	node_of(n)->to_look = true;
+}
+
+void home_look(void)
+{
+	struct esp_look l;
+	u32 i;
+
+	for (i = 0; i < home.nnodes; i++) {
+		if (!home.node[i] || !home.node[i]->to_look)
+			continue;
+		home.node[i]->to_look = false;
+		memset(&l, 0, sizeof(l));
+		while (esp_look(&home.node[i]->n, &l, home.now))
+			;
+	}
+}
+
+void home_ep_close(struct home_node *hn, bool clean)
+{
+	if (!clean && hn->has_member)
+		esp_member_fail(&hn->m, -ECONNRESET, hn->rank, home.now);
+	esp_ep_close(&hn->ep, clean, home.now);
+}
+
 static void step_to(u64 limit)
 {
 	u64 at = limit;
@@ -558,6 +585,7 @@ static void step_to(u64 limit)
 	struct home_late *l;
 	u32 i;
 
+	home_look();
 	if (home.wire && home.wire->at < at)
 		at = home.wire->at;
 	for (l = home.lates; l; l = l->next)
@@ -598,6 +626,16 @@ static void step_to(u64 limit)
 	}
 }
 
+void home_watch(struct home_node *hn)
+{
+	struct esp_run *r = NULL;
+
+	esp_member_timer(&hn->m, home.now);
+	do {
+		r = esp_member_watch(&hn->m, r, home.now);
+	} while (r);
+}
+
 bool home_pass(u64 ns, bool (*done)(void))
 {
 	u64 end = home.now + ns, watch = home.now + ESP_S;
@@ -613,7 +651,7 @@ bool home_pass(u64 ns, bool (*done)(void))
 			watch = home.now + ESP_S;
 			for (i = 0; i < home.nnodes; i++)
 				if (home.node[i] && home.node[i]->alive && home.node[i]->has_member)
-					esp_member_timer(&home.node[i]->m, home.now);
+					home_watch(home.node[i]);
 		}
 	}
 	return done ? done() : true;
@@ -641,6 +679,7 @@ void home_remove(struct home_node *hn)
 {
 	u32 i;
 
+	home_look();
 	home.node[hn->rank] = NULL;
 	while (hn->flows) {
 		struct home_flow *f = hn->flows;

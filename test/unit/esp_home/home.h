@@ -45,6 +45,7 @@ struct home_node {
 	struct esp_member m;
 	struct esp_member *beside; /* one more, of another endpoint, that runs nothing */
 	bool has_member, alive;
+	bool to_look; /* env_look() was called */
 	enum esp_ep_state ep_state;
 	struct esp_batch batch;
 	s32 endings;
@@ -118,6 +119,11 @@ void home_kill(struct home_node *hn);
 /* It is no more, and has left nothing behind. */
 void home_remove(struct home_node *hn);
 void home_join(struct home_node *hn);
+/* What env_look() has asked for, at all nodes. */
+void home_look(void);
+/* What is done once a second. */
+void home_watch(struct home_node *hn);
+void home_ep_close(struct home_node *hn, bool clean);
 /* Let time pass until @done says so, or @ns are over; true: it did. */
 bool home_pass(u64 ns, bool (*done)(void));
 bool home_idle(void);
