@@ -41,6 +41,9 @@
  *
  *   memory: any of these may answer NULL or -ENOMEM, at any time
  *	void *env_pool_get(struct esp_node *, enum esp_pool), void env_pool_put(n, pool, void *)
+ *	struct esp_rx *env_rx_get(struct esp_ep *, enum esp_pool), void env_rx_put(ep, pool, rx)
+ *		the same, of ESP_POOL_RX or ESP_POOL_RX_POSTED, for messages to that endpoint, which is kept
+ *		until they are given back. A home where endpoints do not trust each other gives each its share
  *	struct esp_flow *env_flow_alloc(struct esp_node *, const struct esp_peer *, bool wanted)
  *		zeroed, with one reference; for that peer. @wanted: a rank table has it, else it has
  *		opened the flow itself

@@ -8,7 +8,7 @@
 struct esp_rx *esp_rx_new(struct esp_flow *f, enum esp_pool pool, const struct esp_key *k,
 			  struct esp_ep *ep, u64 total, bool pull)
 {
-	struct esp_rx *rx = env_pool_get(f->node, pool);
+	struct esp_rx *rx = ep ? env_rx_get(ep, pool) : env_pool_get(f->node, pool);
 
 	if (!rx)
 		return NULL;

@@ -33,7 +33,10 @@ void esp_rx_release(struct esp_rx *rx, u64 now)
 	}
 	if (rx->room)
 		env_room_put(rx->ep, rx);
-	env_pool_put(n, rx->pool, rx);
+	if (rx->ep)
+		env_rx_put(rx->ep, rx->pool, rx);
+	else
+		env_pool_put(n, rx->pool, rx);
 	env_flow_put(f);
 	if (pull)
 		esp_pull_go(n, now);

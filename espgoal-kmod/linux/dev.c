@@ -47,7 +47,9 @@ static struct kep *endpoint_lock(struct file *file)
 
 	if (IS_ERR(e))
 		return e;
-	mutex_lock(&e->mutex);
+	/* Whoever has it may be reading memory that another process provides. */
+	if (mutex_lock_killable(&e->mutex))
+		return ERR_PTR(-EINTR);
 	if (e->state == KEP_OPEN)
 		return e;
 	mutex_unlock(&e->mutex);

@@ -147,19 +147,16 @@ static u64 charge_of(const struct knode *n, u32 runs, u64 area)
 /* Once: most namespaces never have an endpoint. */
 static int make_members(struct knode *n)
 {
-	int rc = 0;
+	struct hlist_head *m;
 
-	mutex_lock(&kuser_lock);
-	if (!n->member) {
-		struct hlist_head *m = kvcalloc(1u << KMEMBER_BITS, sizeof(*m), GFP_KERNEL);
-
-		if (m)
-			smp_store_release(&n->member, m); /* with env_member_find() */
-		else
-			rc = -ENOMEM;
-	}
-	mutex_unlock(&kuser_lock);
-	return rc;
+	if (READ_ONCE(n->member))
+		return 0;
+	m = kvcalloc(1u << KMEMBER_BITS, sizeof(*m), GFP_KERNEL);
+	if (!m)
+		return -ENOMEM;
+	if (cmpxchg_release(&n->member, NULL, m)) /* with env_member_find() */
+		kvfree(m);
+	return 0;
 }
 
 static int bring_up(struct kep *e, u32 runs, u64 area)

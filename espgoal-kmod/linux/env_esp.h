@@ -52,6 +52,8 @@ static inline u32 env_crc32c(u32 crc, const void *data, u32 len)
 
 u64 env_prf(struct esp_node *n, u32 key, const void *data, u32 len);
 
+struct esp_rx *env_rx_get(struct esp_ep *ep, enum esp_pool pool);
+void env_rx_put(struct esp_ep *ep, enum esp_pool pool, struct esp_rx *rx);
 struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted);
 int env_room_get(struct esp_ep *ep, struct esp_rx *rx, u64 bytes);
 void env_room_put(struct esp_ep *ep, struct esp_rx *rx);

@@ -71,46 +71,76 @@ static bool same(const struct ktable *a, const struct ktable *b)
 	       !memcmp(a->t.peer, b->t.peer, a->t.npeers * sizeof(*a->t.peer));
 }
 
-/* The table that is there already, or @t, which becomes known. */
-static struct ktable *share(struct ktable *t)
+/* Under kuser_lock: the table of this name that is there already, with a reference; NULL; or ERR_PTR. */
+static struct ktable *known(const struct ktable *t)
 {
-	struct hlist_head *head = &tables[hash_64(t->nonce, BITS)];
 	struct ktable *other;
-	int rc;
 
-	mutex_lock(&kuser_lock);
-	hlist_for_each_entry(other, head, all) {
+	hlist_for_each_entry(other, &tables[hash_64(t->nonce, BITS)], all) {
 		if (other->nonce != t->nonce || other->user != t->user || other->node != t->node)
 			continue;
-		if (same(other, t))
-			other->refs++;
-		else
-			other = ERR_PTR(-EEXIST);
-		goto unlock;
+		if (!same(other, t))
+			return ERR_PTR(-EEXIST);
+		other->refs++;
+		return other;
 	}
-	other = t;
-	rc = kuser_charge(t->user, KUSER_RANKS, t->t.nranks);
+	return NULL;
+}
+
+/* Under kuser_lock: @t becomes known, with @missing nodes that no other table names. */
+static int enter(struct ktable *t, u32 missing, struct kpeers *spare)
+{
+	int rc = kuser_charge(t->user, KUSER_RANKS, t->t.nranks);
+
 	if (rc)
-		goto refuse;
+		return rc;
 	rc = kuser_charge(t->user, KUSER_BYTES, t->bytes);
 	if (rc)
 		goto uncharge_ranks;
-	rc = kpeers_get(t, t->node);
+	rc = kpeers_charge(t, missing);
 	if (rc)
 		goto uncharge_bytes;
+	kpeers_get(t, t->node, spare);
 	t->user->refs++;
-	hlist_add_head(&t->all, head);
-	goto unlock;
+	hlist_add_head(&t->all, &tables[hash_64(t->nonce, BITS)]);
+	return 0;
 
 uncharge_bytes:
 	kuser_uncharge(t->user, KUSER_BYTES, t->bytes);
 uncharge_ranks:
 	kuser_uncharge(t->user, KUSER_RANKS, t->t.nranks);
-refuse:
-	other = ERR_PTR(rc);
-unlock:
+	return rc;
+}
+
+/* The table that is there already, or @t, which becomes known. */
+static struct ktable *share(struct ktable *t)
+{
+	struct kpeers spare = { .n = 0 };
+	struct ktable *got;
+	u32 missing;
+	int rc;
+
+	for (;;) {
+		mutex_lock(&kuser_lock);
+		got = known(t);
+		missing = got ? 0 : kpeers_new(t, t->node);
+		if (missing <= spare.n)
+			break;
+		mutex_unlock(&kuser_lock);
+		rc = kpeers_prepare(&spare, missing, t);
+		if (rc) {
+			got = ERR_PTR(rc);
+			goto give_back;
+		}
+	}
+	if (!got) {
+		rc = enter(t, missing, &spare);
+		got = rc ? ERR_PTR(rc) : t;
+	}
 	mutex_unlock(&kuser_lock);
-	return other;
+give_back:
+	kpeers_give_back(&spare, t->node);
+	return got;
 }
 
 struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)

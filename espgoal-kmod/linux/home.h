@@ -231,6 +231,7 @@ struct kep {
 	u32 read;           /* those that read() has told */
 	spinlock_t over_lock;
 	struct kpool room;
+	atomic_t rx_held[2]; /* of ESP_POOL_RX, of ESP_POOL_RX_POSTED */
 	u64 closed_at;
 	struct kleft *left;  /* for then */
 	u64 __percpu *count; /* enum kep_count */
@@ -397,6 +398,7 @@ struct knode {
 	X(bytes_received)                                             \
 	X(room_taken) /* messages ahead of their receive */           \
 	X(room_refused)                                               \
+	X(share_used_up) /* messages, for want of a record */         \
 	X(waits)                                                      \
 	X(sleeps)                                                     \
 	X(foreign) /* calls of another process */
@@ -535,6 +537,7 @@ struct kuser *kuser_get(kuid_t uid);
 void kuser_put(struct kuser *u);
 int kuser_charge(struct kuser *u, enum kuser_kind kind, u64 n); /* 0 or -EDQUOT */
 void kuser_uncharge(struct kuser *u, enum kuser_kind kind, u64 n);
+bool kuser_has_room(const struct kuser *u, enum kuser_kind kind, u64 n); /* at this moment */
 
 /* flow.c */
 bool kflow_exists(struct knode *n, const u8 node[16]);
@@ -601,8 +604,19 @@ void kmember_second(struct knode *n);                 /* once a second */
 int kmember_enter(struct kmember *m, struct krun *r); /* it becomes active */
 void kmember_over(struct kmember *m, struct krun *r);
 
-/* peer.c: the nodes a table names; under kuser_lock */
-int kpeers_get(const struct ktable *t, struct knode *n);
+/* peer.c: the nodes a table names. Without a lock: memory for so many that are new, and what is left */
+struct kpeers {
+	struct hlist_head all;
+	u32 n;
+};
+
+int kpeers_prepare(struct kpeers *spare, u32 count, const struct ktable *t);
+void kpeers_give_back(struct kpeers *spare, struct knode *n);
+/* Under kuser_lock: how many are new; what they cost; and with memory for them. */
+u32 kpeers_new(const struct ktable *t, struct knode *n);
+int kpeers_charge(const struct ktable *t, u32 count);
+void kpeers_uncharge(const struct ktable *t, u32 count);
+void kpeers_get(const struct ktable *t, struct knode *n, struct kpeers *spare);
 void kpeers_put(const struct ktable *t, struct knode *n);
 bool kpeers_know(const struct knode *n, const u8 node[16]); /* in a gate */
 

@@ -2,7 +2,8 @@
 /*
  * Nodes that rank tables name, each once for a user and a namespace, however many groups it is in:
  * for each of them there is memory for a flow, which the user is charged for. So nobody's flows
- * keep another user from having theirs. Changed under kuser_lock; softirq looks with RCU.
+ * keep another user from having theirs. Changed under kuser_lock; softirq looks with RCU. Memory is
+ * allocated before the lock is taken: that may take long, and the lock is all users'.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>
@@ -45,42 +46,72 @@ static struct kpeer *find(const struct ktable *t, struct knode *n, const u8 id[1
 	return NULL;
 }
 
-static int get(const struct ktable *t, struct knode *n, const u8 id[16])
+int kpeers_charge(const struct ktable *t, u32 count)
 {
-	struct kpeer *p = find(t, n, id);
-	int rc;
+	int rc = kuser_charge(t->user, KUSER_PEERS, count);
 
-	if (p) {
-		p->refs++;
-		return 0;
-	}
-	rc = kuser_charge(t->user, KUSER_PEERS, 1);
 	if (rc)
 		return rc;
-	rc = kuser_charge(t->user, KUSER_BYTES, price());
+	rc = kuser_charge(t->user, KUSER_BYTES, count * price());
 	if (rc)
-		goto uncharge_peer;
-	rc = -ENOMEM;
-	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
-	if (!p)
-		goto uncharge;
-	rc = kpool_grow(&n->flow_pool, 1, GFP_KERNEL_ACCOUNT);
-	if (rc)
-		goto free_peer;
-	p->user = t->user;
-	p->node = n;
-	memcpy(p->id, id, sizeof(p->id));
-	p->refs = 1;
-	hlist_add_head_rcu(&p->all, head_of(id));
-	return 0;
-
-free_peer:
-	kfree(p);
-uncharge:
-	kuser_uncharge(t->user, KUSER_BYTES, price());
-uncharge_peer:
-	kuser_uncharge(t->user, KUSER_PEERS, 1);
+		kuser_uncharge(t->user, KUSER_PEERS, count);
 	return rc;
+}
+
+void kpeers_uncharge(const struct ktable *t, u32 count)
+{
+	kuser_uncharge(t->user, KUSER_BYTES, count * price());
+	kuser_uncharge(t->user, KUSER_PEERS, count);
+}
+
+/* One that may be needed, with the memory of its flow. */
+static int add_spare(struct kpeers *spare, struct knode *n)
+{
+	struct kpeer *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	int rc;
+
+	if (!p)
+		return -ENOMEM;
+	rc = kpool_grow(&n->flow_pool, 1, GFP_KERNEL_ACCOUNT);
+	if (rc) {
+		kfree(p);
+		return rc;
+	}
+	hlist_add_head(&p->all, &spare->all);
+	spare->n++;
+	return 0;
+}
+
+static struct kpeer *take_spare(struct kpeers *spare)
+{
+	struct kpeer *p = hlist_entry(spare->all.first, struct kpeer, all);
+
+	hlist_del(&p->all);
+	spare->n--;
+	return p;
+}
+
+int kpeers_prepare(struct kpeers *spare, u32 count, const struct ktable *t)
+{
+	int rc = 0;
+
+	/* What will be refused is not allocated first. */
+	if (!kuser_has_room(t->user, KUSER_PEERS, count) ||
+	    !kuser_has_room(t->user, KUSER_BYTES, count * price()))
+		return -EDQUOT;
+	while (spare->n < count && !rc) {
+		rc = add_spare(spare, t->node);
+		cond_resched();
+	}
+	return rc;
+}
+
+void kpeers_give_back(struct kpeers *spare, struct knode *n)
+{
+	while (spare->n) {
+		kfree(take_spare(spare));
+		kpool_shrink(&n->flow_pool, 1);
+	}
 }
 
 static void put(const struct ktable *t, struct knode *n, const u8 id[16])
@@ -96,8 +127,7 @@ static void put(const struct ktable *t, struct knode *n, const u8 id[16])
 		kpool_want_less(&n->flow_pool, 1);
 	else
 		kpool_shrink(&n->flow_pool, 1);
-	kuser_uncharge(t->user, KUSER_BYTES, price());
-	kuser_uncharge(t->user, KUSER_PEERS, 1);
+	kpeers_uncharge(t, 1);
 }
 
 bool kpeers_know(const struct knode *n, const u8 id[16])
@@ -110,33 +140,43 @@ bool kpeers_know(const struct knode *n, const u8 id[16])
 	return false;
 }
 
-static void put_first(const struct ktable *t, struct knode *n, u32 count)
+u32 kpeers_new(const struct ktable *t, struct knode *n)
 {
-	u32 i;
+	u32 i, count = 0;
 
-	for (i = 0; i < count; i++)
-		if (i != t->local)
-			put(t, n, t->t.peer[i].node);
+	for (i = 0; i < t->t.npeers; i++)
+		if (i != t->local && !find(t, n, t->t.peer[i].node))
+			count++;
+	return count;
 }
 
-int kpeers_get(const struct ktable *t, struct knode *n)
+void kpeers_get(const struct ktable *t, struct knode *n, struct kpeers *spare)
 {
 	u32 i;
-	int rc;
 
 	for (i = 0; i < t->t.npeers; i++) {
+		const u8 *id = t->t.peer[i].node;
+		struct kpeer *p;
+
 		if (i == t->local)
 			continue;
-		rc = get(t, n, t->t.peer[i].node);
-		if (rc) {
-			put_first(t, n, i);
-			return rc;
+		p = find(t, n, id);
+		if (!p) {
+			p = take_spare(spare);
+			p->user = t->user;
+			p->node = n;
+			memcpy(p->id, id, sizeof(p->id));
+			hlist_add_head_rcu(&p->all, head_of(id));
 		}
+		p->refs++;
 	}
-	return 0;
 }
 
 void kpeers_put(const struct ktable *t, struct knode *n)
 {
-	put_first(t, n, t->t.npeers);
+	u32 i;
+
+	for (i = 0; i < t->t.npeers; i++)
+		if (i != t->local)
+			put(t, n, t->t.peer[i].node);
 }

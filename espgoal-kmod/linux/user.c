@@ -13,7 +13,7 @@ static LIST_HEAD(users);
 
 struct kuser *kuser_get(kuid_t uid)
 {
-	struct kuser *u;
+	struct kuser *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT), *u;
 
 	mutex_lock(&kuser_lock);
 	list_for_each_entry(u, &users, all) {
@@ -22,7 +22,8 @@ struct kuser *kuser_get(kuid_t uid)
 			goto unlock;
 		}
 	}
-	u = kzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
+	u = fresh;
+	fresh = NULL;
 	if (u) {
 		u->uid = uid;
 		u->refs = 1;
@@ -30,6 +31,7 @@ struct kuser *kuser_get(kuid_t uid)
 	}
 unlock:
 	mutex_unlock(&kuser_lock);
+	kfree(fresh);
 	return u;
 }
 
@@ -57,6 +59,11 @@ static u64 limit(enum kuser_kind kind)
 	default:
 		return (u64)kparam_user_mbytes << 20;
 	}
+}
+
+bool kuser_has_room(const struct kuser *u, enum kuser_kind kind, u64 n)
+{
+	return (u64)atomic64_read(&u->used[kind]) + n <= limit(kind);
 }
 
 int kuser_charge(struct kuser *u, enum kuser_kind kind, u64 n)

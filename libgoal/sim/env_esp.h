@@ -20,6 +20,18 @@ void env_count(struct esp_node *n, u32 c, u64 by);
 
 void *env_pool_get(struct esp_node *n, enum esp_pool pool);
 void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object);
+
+/* All endpoints are of one user, and none is freed before its messages. */
+static inline struct esp_rx *env_rx_get(struct esp_ep *ep, enum esp_pool pool)
+{
+	return env_pool_get(ep->node, pool);
+}
+
+static inline void env_rx_put(struct esp_ep *ep, enum esp_pool pool, struct esp_rx *rx)
+{
+	env_pool_put(ep->node, pool, rx);
+}
+
 struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted);
 int env_room_get(struct esp_ep *ep, struct esp_rx *rx, u64 bytes);
 void env_room_put(struct esp_ep *ep, struct esp_rx *rx);

@@ -295,6 +295,14 @@ static void groups(struct device *d)
 	memcpy(peer[1].node, peer[0].node, sizeof(peer[1].node));
 	bad_group(fd, &g, "GROUP: two peers of one name");
 	memset(peer[1].node, 7, sizeof(peer[1].node));
+	memset(peer[2].node, 7, sizeof(peer[2].node));
+	rank[2] = (struct espgoal_rank){ .cookie = 6, .peer = 2 };
+	g.nranks = g.npeers = 3;
+	bad_group(fd, &g, "GROUP: two other peers of one name");
+	peer[2].node[0] = 8;
+	rank[2].cookie = 5;
+	bad_group(fd, &g, "GROUP: another endpoint twice");
+	g.nranks = g.npeers = 2;
 	memset(peer[1].link, 0xff, sizeof(peer[1].link));
 	bad_group(fd, &g, "GROUP: a link that is none");
 	rank[0].cookie++;
