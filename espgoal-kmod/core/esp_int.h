@@ -324,6 +324,7 @@ void esp_msg_cancel(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t);
 void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool all);
+bool esp_msg_gone(struct esp_flow *f, u64 cookie, struct esp_todo *t);
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
 void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t);

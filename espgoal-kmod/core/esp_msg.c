@@ -6,6 +6,8 @@
  */
 #include "esp_int.h"
 
+#define GONE_MOST 64 /* messages ended under the lock at a time */
+
 static inline struct esp_msg **head(struct esp_flow *f, u32 mid)
 {
 	return &f->tx_hash[mid % ESP_TX_HASH];
@@ -327,6 +329,41 @@ void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool all)
 		found |= unpark_for(f, &f->parked[i], k, true);
 	if (!found)
 		env_count(f->node, ESP_C_skip_ready_unknown, 1);
+}
+
+/* Up to GONE_MOST of those in @list that are for the endpoint @cookie end; how many. */
+static u32 end_gone(struct esp_flow *f, struct esp_link *list, u64 cookie, struct esp_todo *t)
+{
+	struct esp_link *l, *next;
+	u32 n = 0;
+
+	for (l = list->next; l != list && n < GONE_MOST; l = next) {
+		struct esp_msg *m = esp_entry(l, struct esp_msg, link);
+
+		next = l->next;
+		if (m->key.cookie != cookie)
+			continue;
+		esp_msg_end(f, m, -ECONNRESET, t);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * The endpoint @cookie is no more: nobody will ever say READY for what was refused there, and its memory
+ * is its sender's. True: there may be more of that.
+ */
+bool esp_msg_gone(struct esp_flow *f, u64 cookie, struct esp_todo *t)
+{
+	u32 i;
+
+	for (i = 0; i < ESP_PARK_HASH; i++)
+		if (end_gone(f, &f->parked[i], cookie, t) == GONE_MOST)
+			return true;
+	for (i = 0; i < ESP_PAUSES; i++)
+		if (end_gone(f, &f->paused[i], cookie, t) == GONE_MOST)
+			return true;
+	return false;
 }
 
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto)

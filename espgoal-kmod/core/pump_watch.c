@@ -64,6 +64,22 @@ static bool gone_heeded(struct esp_flow *f, u64 now)
 	return yes;
 }
 
+/* What was refused by an endpoint that is no more, in parts that are not long under the lock. */
+static void end_messages(struct esp_flow *f, u64 cookie, u64 now)
+{
+	struct esp_todo t;
+	bool more;
+
+	do {
+		esp_todo_init(&t, f->node, now);
+		env_flow_lock(f);
+		more = esp_msg_gone(f, cookie, &t);
+		esp_batch_push(f);
+		env_flow_unlock(f);
+		esp_todo_run(f, &t);
+	} while (more);
+}
+
 /* An endpoint of the flow's peer is no more: the end of every group it is in. */
 void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 {
@@ -72,6 +88,7 @@ void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 
 	if (!gone_heeded(f, now))
 		return;
+	end_messages(f, cookie, now);
 	env_node_lock(n);
 	ok = f->ngone_heard < ESP_GONES; /* else who still waits asks again */
 	if (ok) {

@@ -113,12 +113,34 @@ static void without_memory(void **state)
 	home_close();
 }
 
+/* The receiver is no more: what it refused ends at the sender. */
+static void of_nobody(void **state)
+{
+	struct home_node *n;
+
+	(void)state;
+	open_pair();
+	send_ahead();
+	n = home.node[1];
+	n->has_member = false;
+	n->ep_state = ESP_EP_GONE;
+	home.node[0]->flows->f.vouched = true;
+	esp_say_gone(&n->flows->f, n->ep.cookie, home.now);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home_counted(ESP_C_msg_failed), RUNS);
+	assert_int_equal(home.node[0]->flows->f.nmsgs, 0);
+	assert_int_equal(home.node[0]->m.failed, -ECONNRESET);
+	esp_member_removed(&n->m, home.now);
+	home_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_order),
 		cmocka_unit_test(out_of_order),
 		cmocka_unit_test(without_memory),
+		cmocka_unit_test(of_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
