@@ -181,6 +181,15 @@ void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 	env_count(f->node, ESP_C_flow_renew, 1);
 }
 
+/* Whoever it was that has opened the flow, it was not the peer. */
+static void forget_peer(struct esp_flow *f, struct esp_todo *t)
+{
+	f->stamp_peer = 0;
+	f->answered = 0;
+	t->new_era = true; /* or late copies of the peer's own OPEN would be believed again */
+	env_endings(f->node, 1);
+}
+
 /*
  * Another table, perhaps another user's, has the peer elsewhere. Nobody has answered yet, so one of them
  * may be wrong, and it must not be the first one's messages only that get there.
@@ -229,10 +238,7 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 		esp_flow_renew(f, t);
 	f->peer = *peer;
 	f->elsewhere = false;
-	f->stamp_peer = 0; /* of whoever that was */
-	f->answered = 0;   /* the same */
-	t->new_era = true; /* or late copies of the peer's own would be believed again */
-	env_endings(f->node, 1);
+	forget_peer(f, t);
 	esp_hello_start(f, t);
 }
 
@@ -242,8 +248,8 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 	esp_flow_renew(f, t);
 	if (f->guessed) { /* once more where the tables have it */
 		f->guessed = false;
-		f->answered = 0;
 		memcpy(f->peer.addr, f->addr_first, sizeof(f->peer.addr));
+		forget_peer(f, t);
 	}
 	/*
 	 * To nobody that no rank table knows: neither the addresses are known to be right nor who is

@@ -495,8 +495,7 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 {
 	u8 hash[16];
 
-	if (f->state != ESP_FLOW_HELLO &&
-	    (f->state != ESP_FLOW_OPEN || !memcmp(h->token, f->token, sizeof(f->token))))
+	if (f->state != ESP_FLOW_HELLO && f->state != ESP_FLOW_OPEN)
 		return ESP_C_drop_hello_state;
 	if (le64_to_cpu(h->stamp) != f->stamp || le64_to_cpu(h->cid) != f->cid ||
 	    !from_asked(f, place, from))
@@ -510,6 +509,8 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 		return ESP_C_drop_hello_echo; /* an address of ours was just changing */
 	f->strangers &= ~(1u << place);
 	f->heard = t->now;
+	if (f->state == ESP_FLOW_OPEN && !memcmp(h->token, f->token, sizeof(f->token)))
+		return ESP_C_drop_hello_state; /* it lives, and has nothing new to say */
 	if (!esp_hello_alike(h)) {
 		hopeless(f, -EPROTO, t);
 		return ESP_C_drop_hello_order;
