@@ -144,6 +144,20 @@ static void drop_ctl_items(struct esp_flow *f, struct esp_ctl *c)
 		esp_item_drop(f, esp_entry(c->items.next, struct esp_item, of));
 }
 
+/* What was to be told is not for whoever comes now; the peer sends again, and asks again. */
+void esp_flow_unsay(struct esp_flow *f, struct esp_todo *t)
+{
+	while (esp_linked(&f->ctls)) {
+		struct esp_ctl *c = esp_entry(f->ctls.next, struct esp_ctl, all);
+
+		drop_ctl_items(f, c);
+		esp_unlink(&c->link);
+		esp_unlink(&c->all);
+		esp_append(&t->ctls, &c->link);
+	}
+	f->ngone = 0;
+}
+
 /* Frames to the old id find nobody any more. */
 void esp_flow_rename(struct esp_flow *f)
 {
@@ -256,6 +270,8 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 	 * there, and the peer asks again for what it was to be told. What runs still receive from it
 	 * waits for its next OPEN, or for a table to be asked.
 	 */
+	if (!f->vouched)
+		esp_flow_unsay(f, t);
 	if (!f->vouched && esp_linked(&f->rx))
 		f->state = ESP_FLOW_IDLE;
 	else if (!f->vouched)
@@ -274,15 +290,7 @@ void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 
 	while (esp_linked(&f->msgs))
 		esp_msg_end(f, esp_entry(f->msgs.next, struct esp_msg, all), status, t);
-	while (esp_linked(&f->ctls)) {
-		struct esp_ctl *c = esp_entry(f->ctls.next, struct esp_ctl, all);
-
-		drop_ctl_items(f, c);
-		esp_unlink(&c->link);
-		esp_unlink(&c->all);
-		esp_append(&t->ctls, &c->link);
-	}
-	f->ngone = 0;
+	esp_flow_unsay(f, t);
 	drop_sent(f);
 	while (esp_linked(&f->rx)) {
 		struct esp_rx *rx = esp_entry(f->rx.next, struct esp_rx, of_flow);

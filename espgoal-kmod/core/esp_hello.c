@@ -592,6 +592,7 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 		if (moved && f->vouched && !f->answered) {
 			memcpy(f->addr_first, f->peer.addr, sizeof(f->addr_first));
 			f->guessed = true;
+			esp_flow_unsay(f, t);
 			env_count(f->node, ESP_C_flow_guessed, 1);
 		}
 		if (f->state == ESP_FLOW_OPEN)

@@ -265,6 +265,7 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 /* The peer said RESET. */
 void esp_flow_reset(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t);
+void esp_flow_unsay(struct esp_flow *f, struct esp_todo *t);
 bool esp_flow_waits(const struct esp_flow *f);
 
 /* Was the peer looked for at these addresses, or has it answered anywhere? */
