@@ -78,7 +78,7 @@
  *
  *   frames
  *	const u8 *env_frame_bytes(void *frame, u32 off, u32 len, u8 *buf)	these bytes, in place
- *		or copied to buf
+ *		or copied to buf; of a frame, always the one or always the other
  *	u32  env_frame_crc(void *frame, u32 off, u32 len, u32 crc)
  *	struct esp_out *env_out_get(struct esp_rail *)	a frame to be filled in, or NULL;
  *		env_out_put(struct esp_rail *, struct esp_out *) gives it back unsent
@@ -667,6 +667,7 @@ struct esp_node {
 	/* under the node's lock */
 	struct esp_pull pull;
 	struct esp_link wait[ESP_WAIT_HASH];
+	u32 nwaits;                    /* what is in them */
 	struct esp_member *tell_first; /* those that have something to tell */
 	struct esp_flow *look_first;   /* those for which all tables are to be looked through */
 	struct esp_bucket bucket[ESP_BUCKETS];

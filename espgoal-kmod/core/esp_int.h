@@ -111,6 +111,7 @@ struct esp_in {
 	void *frame;
 	const u8 *h; /* its first hdr_len bytes */
 	u32 hdr_len, total;
+	u32 got;   /* bytes that were read before hdr_len was known */
 	u32 kinds; /* DATA: bit k: it has chunks of kind k */
 	u8 buf[ESP_HDR_MAX];
 };

@@ -208,8 +208,10 @@ static void stop(struct esp_flow *f, struct esp_take *tk, const struct esp_key *
 static void last(struct esp_flow *f, struct esp_take *tk)
 {
 	u32 mid = esp_take_mid(tk);
-	struct esp_key key;
+	struct esp_key key ESP_UNSET;
 
+	if (likely(tk->how == ESP_TAKE_ACCEPTED && tk->c->kind == ESP_K_MSG))
+		return;
 	if (tk->c->kind != ESP_K_PULLED)
 		esp_key_get(&key, esp_take_key(tk));
 	switch (tk->how) {

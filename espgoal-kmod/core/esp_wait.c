@@ -66,6 +66,7 @@ void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,
 	esp_append(head(n, k), &c->wait);
 	esp_append(&f->waits, &c->waits);
 	f->nwaits++;
+	n->nwaits++;
 }
 
 void esp_wait_remove(struct esp_ctl *c)
@@ -73,6 +74,7 @@ void esp_wait_remove(struct esp_ctl *c)
 	esp_unlink(&c->wait);
 	esp_unlink(&c->waits);
 	c->flow->nwaits--;
+	c->flow->node->nwaits--;
 }
 
 /* Who asks again is answered again; what is still to be said, or under way, is said once. */

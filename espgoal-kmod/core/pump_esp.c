@@ -240,15 +240,14 @@ int esp_send(struct esp_node *n, struct esp_msg *m, const struct esp_peer *peer,
 		env_flow_lock(f);
 		dead = f->state == ESP_FLOW_DEAD;
 		if (!dead) {
-			env_flow_get(f); /* the message's */
-			esp_msg_add(f, m);
+			esp_msg_add(f, m); /* with the reference */
 			esp_batch_push(f);
 		}
 		env_flow_unlock(f);
 		esp_batch_leave(n, now);
-		env_flow_put(f);
 		if (!dead)
 			return 0;
+		env_flow_put(f);
 	}
 	return -ENOMEM;
 }

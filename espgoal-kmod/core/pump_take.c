@@ -894,9 +894,11 @@ void esp_run_started(struct esp_run *r, u64 now)
 
 	r->started = now;
 	r->watched = r->m->watched - 1;
+	/* The run can be found: who notes a refusal from now on looks for it after that. */
+	if (likely(!ESP_PEEK(n->nwaits)))
+		return;
 	run_key(r, &k);
 	wait_key(&w, &k, ESP_CTL_AHEAD);
-	/* The run can be found: who notes a refusal from now on looks for it after that. */
 	if (esp_wait_any(n, &w))
 		release_ahead(n, &k, now);
 }

@@ -11,15 +11,13 @@
 #include "home.h"
 #include "trace.h"
 
-/* @off 0 is asked for twice, the base header first: those bytes are in @buf already. */
 const u8 *env_frame_bytes(void *frame, u32 off, u32 len, u8 *buf)
 {
-	u32 have = !off && len > sizeof(struct esp_hdr) ? sizeof(struct esp_hdr) : 0;
 	struct sk_buff *skb = frame;
 
 	if (likely(off + len <= skb_headlen(skb)))
-		kcopy_header(buf + have, skb->data + off + have, len - have);
-	else if (skb_copy_bits(frame, (int)(off + have), buf + have, (int)(len - have)))
+		kcopy_header(buf, skb->data + off, len);
+	else if (skb_copy_bits(frame, (int)off, buf, (int)len))
 		memset(buf, 0, len); /* no header is valid with it */
 	return buf;
 }
