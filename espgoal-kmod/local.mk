@@ -46,7 +46,9 @@ esp_sources = \
 	%D%/core/pump_close.c \
 	%D%/core/pump_esp.c \
 	%D%/core/pump_group.c \
+	%D%/core/pump_place.c \
 	%D%/core/pump_take.c \
+	%D%/core/pump_wait.c \
 	%D%/core/pump_watch.c \
 	%D%/uapi/esp_wire.h
 

@@ -497,9 +497,26 @@ void esp_vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now);
 /* @c (READY or ABORT) is to be said in @f. */
 void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now);
 
-/* pump_take.c */
+/* An operation of @r is finished; when it failed, the run fails, and the home lets go of the rest. */
+static inline void esp_op_done(struct esp_run *r, u32 op, s32 status)
+{
+	core_op_done(r->run, op, status);
+	if (status)
+		env_run_cancel(r, status, r->run->sched->op[op].peer);
+}
+
+/* pump_wait.c: a refusal is about to be noted (NULL: it cannot be), and was, or was not. */
+struct esp_ctl *esp_refusal_begin(struct esp_flow *f, const struct esp_key *k, u8 kind,
+				  u32 renewed);
+void esp_refusal_end(struct esp_flow *f, struct esp_ctl *c, bool noted, u64 now);
+
+/* pump_place.c: the frame is dealt with, what it has brought goes its way. */
+void esp_take_after(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk, u64 now);
+/* An eager message is complete in unexpected memory. */
+void esp_arrived(struct esp_rx *rx, u64 now);
 void esp_rx_release(struct esp_rx *rx, u64 now);
 void esp_pull_go(struct esp_node *n, u64 now);
+/* pump_take.c */
 void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *from,
 		 struct esp_in *in, u64 now);
 
