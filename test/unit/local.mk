@@ -297,6 +297,13 @@ unit_tests += %D%/esp_foreign
 %C%_esp_foreign_CPPFLAGS = $(esp_cppflags)
 %C%_esp_foreign_CFLAGS = $(unit_cflags)
 %C%_esp_foreign_LDADD = $(esp_libs)
+%C%_esp_foreign_SOURCES = %D%/esp_foreign.c %D%/esp_foreign.h
+
+unit_tests += %D%/esp_foreign_hello
+%C%_esp_foreign_hello_CPPFLAGS = $(esp_cppflags)
+%C%_esp_foreign_hello_CFLAGS = $(unit_cflags)
+%C%_esp_foreign_hello_LDADD = $(esp_libs)
+%C%_esp_foreign_hello_SOURCES = %D%/esp_foreign_hello.c %D%/esp_foreign.h
 
 unit_tests += %D%/esp_heal
 %C%_esp_heal_CPPFLAGS = $(esp_cppflags)
