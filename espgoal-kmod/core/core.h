@@ -208,8 +208,8 @@ void core_run_reset(struct core_run *r);
 u64 core_op_bytes(const struct core_run *r, const struct goal_op *op);
 
 /*
- * match.c: the receive of @r that takes (@src, @tag, @instance); GOAL_OP_NONE if there is none. Under
- * the run's lock: where the last one was found is remembered, since many come in order.
+ * match.c: the receive of @r that takes (@src, @tag, @instance); GOAL_OP_NONE if there is none.
+ * Under the run's lock: where the last one was found is remembered, since many come in order.
  */
 u32 core_match(struct core_run *r, u32 src, u32 tag, u32 instance);
 

@@ -121,8 +121,8 @@
 #include "esp_count.h"
 
 /*
- * For what is filled in before it is read, and is too large to be cleared for every frame, as compilers
- * are told to do with all variables.
+ * For what is filled in before it is read, and is too large to be cleared for every frame, as
+ * compilers are told to do with all variables.
  */
 #if defined(__has_attribute)
 #if __has_attribute(uninitialized)
@@ -731,7 +731,10 @@ void esp_unpacked(struct esp_rx *rx, struct esp_run *r, u32 op, s32 status, u64 
 void esp_run_cancelled(struct esp_run *r, u64 now);
 /* The run is over with an error (from env_run_done()): the group hears of it, once. */
 void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now);
-/* All its runs, now and later, have failed with @status, by @rank's fault: the group hears of it, once. */
+/*
+ * All its runs, now and later, have failed with @status, by @rank's fault: the group hears of
+ * it, once.
+ */
 void esp_member_fail(struct esp_member *m, s32 status, u32 rank, u64 now);
 /* 0, or the status with which this run, not started yet, has failed already, and the rank. */
 s32 esp_run_doomed(struct esp_member *m, u32 opid, u32 start, u32 *rank);
@@ -759,8 +762,8 @@ struct esp_look {
 bool esp_look(struct esp_node *n, struct esp_look *l, u64 now);
 
 /*
- * esp_table.c: an index of a table of many ranks, in @index, which has to live as long as the table. 0, or
- * -EINVAL: two ranks have one cookie, or two peers one name.
+ * esp_table.c: an index of a table of many ranks, in @index, which has to live as long as the
+ * table. 0, or -EINVAL: two ranks have one cookie, or two peers one name.
  */
 size_t esp_table_index_size(u32 nranks, u32 npeers);
 int esp_table_index(struct esp_table *t, u32 *index);
@@ -768,8 +771,9 @@ int esp_table_index(struct esp_table *t, u32 *index);
 u32 esp_table_rank(const struct esp_table *t, u64 cookie);
 
 /*
- * An endpoint closes. @clean: its eager messages linger; otherwise they end, and before, the home has
- * failed its members with -ECONNRESET. Long messages and receptions end at once in both cases.
+ * An endpoint closes. @clean: its eager messages linger; otherwise they end, and before, the
+ * home has failed its members with -ECONNRESET. Long messages and receptions end at once in both
+ * cases.
  */
 void esp_ep_close(struct esp_ep *ep, bool clean, u64 now);
 /* The home unloads: everything in the flow ends with -ESHUTDOWN. */

@@ -205,8 +205,8 @@ static void forget_peer(struct esp_flow *f, struct esp_todo *t)
 }
 
 /*
- * Another table, perhaps another user's, has the peer elsewhere. Nobody has answered yet, so one of them
- * may be wrong, and it must not be the first one's messages only that get there.
+ * Another table, perhaps another user's, has the peer elsewhere. Nobody has answered yet, so one
+ * of them may be wrong, and it must not be the first one's messages only that get there.
  */
 static void second_place(struct esp_flow *f, const struct esp_peer *peer, struct esp_todo *t)
 {
@@ -266,9 +266,9 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 		forget_peer(f, t);
 	}
 	/*
-	 * To nobody that no rank table knows: neither the addresses are known to be right nor who is
-	 * there, and the peer asks again for what it was to be told. What runs still receive from it
-	 * waits for its next OPEN, or for a table to be asked.
+	 * To nobody that no rank table knows: neither the addresses are known to be right nor
+	 * who is there, and the peer asks again for what it was to be told. What runs still
+	 * receive from it waits for its next OPEN, or for a table to be asked.
 	 */
 	if (!f->vouched)
 		esp_flow_unsay(f, t);

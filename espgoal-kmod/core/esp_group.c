@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Failures inside a group. Whoever learns of one, first hand or from another member, tells it once
- * to the ranks at distance 1, 2, 4, ...: so it reaches all of them in about log2(n) steps, also
- * when the one it began with dies on the way. What a member knows it remembers, for runs that start later and
- * to stay silent the second time. Everything here is under the node's lock.
+ * Failures inside a group. Whoever learns of one, first hand or from another member, tells it
+ * once to the ranks at distance 1, 2, 4, ...: so it reaches all of them in about log2(n) steps,
+ * also when the one it began with dies on the way. What a member knows it remembers, for runs
+ * that start later and to stay silent the second time. Everything here is under the node's lock.
  */
 #include "esp_int.h"
 

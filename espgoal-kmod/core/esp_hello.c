@@ -135,7 +135,10 @@ static struct esp_hello *begin(struct esp_out *o, struct esp_rail *r, const stru
 	return h;
 }
 
-/* HELLO's names both ends; TOKEN's only the responder's, since the initiator's may just be changing. */
+/*
+ * HELLO's names both ends; TOKEN's only the responder's, since the initiator's may just be
+ * changing.
+ */
 void esp_hello_hash(const u8 name[16], u8 type, const struct esp_addr *from,
 		    const struct esp_addr *to, const struct esp_hello *h, u8 hash[16])
 {
@@ -201,8 +204,8 @@ void esp_hello_token(struct esp_node *n, u64 key, const struct esp_addr *from,
 }
 
 /*
- * The flow that this OPEN has made ended so soon that a copy of it could make one again, under an id
- * that its sender may still use. More than can be remembered at a time: all tokens go.
+ * The flow that this OPEN has made ended so soon that a copy of it could make one again, under
+ * an id that its sender may still use. More than can be remembered at a time: all tokens go.
  */
 void esp_hello_past(struct esp_node *n, u64 cid, u64 stamp, u64 now)
 {
@@ -233,7 +236,10 @@ bool esp_hello_is_past(const struct esp_node *n, const struct esp_hello *h)
 	return false;
 }
 
-/* TOKEN, which keeps nothing here, and says no name; nor where else we are, to who does not know it. */
+/*
+ * TOKEN, which keeps nothing here, and says no name; nor where else we are, to who does not know
+ * it.
+ */
 void esp_hello_answer(struct esp_out *o, struct esp_rail *r, const struct esp_addr *to,
 		      const struct esp_hello *q, const u8 token[16])
 {
@@ -554,8 +560,8 @@ static bool known(const struct esp_flow *f, const struct esp_addr *a)
 }
 
 /*
- * Somebody says from elsewhere that he is the peer. Who knows its name can do that, so he is believed
- * only when nothing answers where the peer was; OPEN comes again until then.
+ * Somebody says from elsewhere that he is the peer. Who knows its name can do that, so he is
+ * believed only when nothing answers where the peer was; OPEN comes again until then.
  */
 static bool silent(struct esp_flow *f, const struct esp_todo *t)
 {

@@ -77,8 +77,8 @@ static inline u64 esp_max(u64 a, u64 b)
 }
 
 /*
- * The time from @then to @now, or 0. An entry takes its time before it has the lock: another CPU may
- * have noted a later one under it meanwhile.
+ * The time from @then to @now, or 0. An entry takes its time before it has the lock: another CPU
+ * may have noted a later one under it meanwhile.
  */
 static inline u64 esp_since(u64 now, u64 then)
 {
@@ -221,7 +221,10 @@ static inline bool esp_source_good(const struct esp_addr *a)
 
 int esp_hello_fields(const struct esp_in *in);
 bool esp_hello_alike(const struct esp_hello *h);
-/* What only who knows the responder's @name can make, of the HELLO @h from @from to @to, or its TOKEN. */
+/*
+ * What only who knows the responder's @name can make, of the HELLO @h from @from to @to, or its
+ * TOKEN.
+ */
 void esp_hello_hash(const u8 name[16], u8 type, const struct esp_addr *from,
 		    const struct esp_addr *to, const struct esp_hello *h, u8 hash[16]);
 bool esp_hello_same(const u8 a[16], const u8 b[16]);
@@ -497,7 +500,10 @@ void esp_vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now);
 /* @c (READY or ABORT) is to be said in @f. */
 void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now);
 
-/* An operation of @r is finished; when it failed, the run fails, and the home lets go of the rest. */
+/*
+ * An operation of @r is finished; when it failed, the run fails, and the home lets go of the
+ * rest.
+ */
 static inline void esp_op_done(struct esp_run *r, u32 op, s32 status)
 {
 	core_op_done(r->run, op, status);

@@ -4,10 +4,10 @@
  * path was acknowledged and it lags by three numbers or by more than a round trip; when nothing
  * comes back at all, one tail-loss probe goes first and then timeouts, which double.
  *
- * The window reacts to the share of the frames that is lost, smoothed over rounds, not to each loss: up
- * to 3 % it grows by a sixteenth per round in which it was the limit, above it shrinks by half
- * the share. Against a full network the round trip warns first: while queues grow, so that the round
- * trip does, the window shrinks by a thirty-second per round.
+ * The window reacts to the share of the frames that is lost, smoothed over rounds, not to each
+ * loss: up to 3 % it grows by a sixteenth per round in which it was the limit, above it shrinks
+ * by half the share. Against a full network the round trip warns first: while queues grow, so
+ * that the round trip does, the window shrinks by a thirty-second per round.
  */
 #include "esp_int.h"
 

@@ -350,8 +350,8 @@ static u32 end_gone(struct esp_flow *f, struct esp_link *list, u64 cookie, struc
 }
 
 /*
- * The endpoint @cookie is no more: nobody will ever say READY for what was refused there, and its memory
- * is its sender's. True: there may be more of that.
+ * The endpoint @cookie is no more: nobody will ever say READY for what was refused there, and
+ * its memory is its sender's. True: there may be more of that.
  */
 bool esp_msg_gone(struct esp_flow *f, u64 cookie, struct esp_todo *t)
 {
@@ -398,8 +398,8 @@ void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *
 }
 
 /*
- * What was BUSY is tried again; what outlives its endpoint too long is given up. Each list is in order
- * of time, so nobody is looked at whose time has not come.
+ * What was BUSY is tried again; what outlives its endpoint too long is given up. Each list is in
+ * order of time, so nobody is looked at whose time has not come.
  */
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 {

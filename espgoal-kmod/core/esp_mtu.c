@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * How large a frame may be on a path. Every path carries ESP_MTU_MIN; more only after a padded frame
- * of that size was acknowledged, since on raw Ethernet nobody tells that a frame was too large. When
- * large frames stop getting through, back to the minimum and up again in steps.
+ * How large a frame may be on a path. Every path carries ESP_MTU_MIN; more only after a padded
+ * frame of that size was acknowledged, since on raw Ethernet nobody tells that a frame was too
+ * large. When large frames stop getting through, back to the minimum and up again in steps.
  */
 #include "esp_int.h"
 

@@ -75,9 +75,9 @@ void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, stru
 }
 
 /*
- * A frame of the peer's with a number that is good and higher than all before: where it comes from is
- * where the peer is. ADDR alone would not do: it needs a path that works, and on their way an
- * older one may overtake a newer one.
+ * A frame of the peer's with a number that is good and higher than all before: where it comes
+ * from is where the peer is. ADDR alone would not do: it needs a path that works, and on their
+ * way an older one may overtake a newer one.
  */
 void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr *from,
 		    struct esp_todo *t)

@@ -600,9 +600,9 @@ static void finish(struct build *b, struct esp_todo *t)
 }
 
 /*
- * One frame: its number of bytes, 0 if there was nothing to put into it, -ENOMEM. Without @control
- * and @messages it is an acknowledgement, which needs no record: else two nodes whose records are all
- * in flight would wait for each other.
+ * One frame: its number of bytes, 0 if there was nothing to put into it, -ENOMEM. Without
+ * @control and @messages it is an acknowledgement, which needs no record: else two nodes whose
+ * records are all in flight would wait for each other.
  */
 static int build(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, bool control,
 		 bool messages)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Who is who in a rank table. Tables are large, and what is heard of a node is looked up in those of
- * all members: so a home may give a table an index, made once, which lets it be searched by halves.
- * Without one it is searched from front to back.
+ * Who is who in a rank table. Tables are large, and what is heard of a node is looked up in
+ * those of all members: so a home may give a table an index, made once, which lets it be
+ * searched by halves. Without one it is searched from front to back.
  */
 #include "esp_int.h"
 
-/* The index: ranks in ascending order of their cookies, peers of their names, the peers' first ranks. */
+/*
+ * The index: ranks in ascending order of their cookies, peers of their names, the peers' first
+ * ranks.
+ */
 static inline u32 *by_cookie(u32 *index)
 {
 	return index;

@@ -170,7 +170,10 @@ static void entered(struct esp_flow *f, struct esp_take *tk)
 	}
 }
 
-/* Does a reception of an earlier incarnation go on with it? It needs nothing that it has not got. */
+/*
+ * Does a reception of an earlier incarnation go on with it? It needs nothing that it has not
+ * got.
+ */
 static bool adopted(struct esp_flow *f, struct esp_take *tk, const struct esp_key *k)
 {
 	struct esp_rx *rx = esp_rx_adopt(f, k, esp_take_mid(tk), esp_take_total(tk));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * What waits at a node for something that is not here yet: refused messages for their run or their
- * receive, aborts for their group. One record per flow and run, or per flow and group for all runs
- * that are not here yet, however many messages it stands for; a bounded number per flow. Everything here is under the node's lock, but for the GONEs of a flow,
- * which are bounded for the same reason: the peer chooses how many there are.
+ * What waits at a node for something that is not here yet: refused messages for their run or
+ * their receive, aborts for their group. One record per flow and run, or per flow and group for
+ * all runs that are not here yet, however many messages it stands for; a bounded number per
+ * flow. Everything here is under the node's lock, but for the GONEs of a flow, which are bounded
+ * for the same reason: the peer chooses how many there are.
  */
 #include "esp_int.h"
 

@@ -246,7 +246,10 @@ unlock:
 	return rc;
 }
 
-/* The receive that is posted for a message, or what core_message_claim() answers. Under the lock. */
+/*
+ * The receive that is posted for a message, or what core_message_claim() answers. Under the
+ * lock.
+ */
 static inline s64 posted(struct core_run *r, u32 src, u32 tag, u32 instance)
 {
 	u32 i = core_match(r, src, tag, instance);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
  * What ends on this side while the peer may still send to it: the receptions of a run that was
- * cancelled, and all that an endpoint has in flows when it closes. Part of the pump: takes the locks,
- * one at a time.
+ * cancelled, and all that an endpoint has in flows when it closes. Part of the pump: takes the
+ * locks, one at a time.
  */
 #include "esp_int.h"
 

@@ -510,8 +510,9 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 	esp_todo_init(&t, n, now);
 	env_flow_lock(f);
 	/*
-	 * On another CPU the flow may have ended, and its OPENs with it, since the token was looked at:
-	 * what was is not noted at the same moment, and counts as being under way until then.
+	 * On another CPU the flow may have ended, and its OPENs with it, since the token was
+	 * looked at: what was is not noted at the same moment, and counts as being under way
+	 * until then.
 	 */
 	if (f->state == ESP_FLOW_DEAD)
 		why = ESP_C_drop_state;

@@ -290,8 +290,8 @@ static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 }
 
 /*
- * Tell what is to be told, of whatever member: one member's news may be another one's here. With very
- * many of them the rest is left to esp_look().
+ * Tell what is to be told, of whatever member: one member's news may be another one's here. With
+ * very many of them the rest is left to esp_look().
  */
 void esp_tell_all(struct esp_node *n, u64 now)
 {

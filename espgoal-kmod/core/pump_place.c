@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Bytes of messages to where they belong, and what ends with the last of them: part of the pump, called
- * by pump_take.c for what frames bring, and by homes for moves that were pending and for messages that
- * a run has received. Never two locks at once.
+ * Bytes of messages to where they belong, and what ends with the last of them: part of the pump,
+ * called by pump_take.c for what frames bring, and by homes for moves that were pending and for
+ * messages that a run has received. Never two locks at once.
  */
 #include "esp_int.h"
 

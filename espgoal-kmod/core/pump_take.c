@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Frames of a flow, from their arrival to runs: the part of the pump that leads from a flow to runs and
- * back. Flow (what is new?), unlock, run (does it want this?), unlock, flow (acknowledge, refuse), unlock,
- * then the bytes move (pump_place.c). Never two locks at once.
+ * Frames of a flow, from their arrival to runs: the part of the pump that leads from a flow to
+ * runs and back. Flow (what is new?), unlock, run (does it want this?), unlock, flow
+ * (acknowledge, refuse), unlock, then the bytes move (pump_place.c). Never two locks at once.
  */
 #include "esp_int.h"
 
@@ -189,7 +189,8 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
 }
 
 /*
- * @renewed: of the incarnation it came in. After each look that finds no place for the message what would
+ * @renewed: of the incarnation it came in. After each look that finds no place for the message
+ * what would
  * give it one is noted, and then there is one more look. A run may come between two of them.
  */
 static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk, u32 renewed,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Refusals and what ends them: the notes that become READY when a run starts or posts a receive. Part of
- * the pump, called by pump_take.c for messages that find no place, and by homes for runs. The records are
- * esp_wait.c's.
+ * Refusals and what ends them: the notes that become READY when a run starts or posts a receive.
+ * Part of the pump, called by pump_take.c for messages that find no place, and by homes for
+ * runs. The records are esp_wait.c's.
  */
 #include "esp_int.h"
 
@@ -14,7 +14,10 @@ static void say_ready(struct esp_flow *f, struct esp_ctl *c, u64 now)
 	esp_say(f, c, now);
 }
 
-/* The record that stands for @k: of its run, which is here, or of all those of its group that are not. */
+/*
+ * The record that stands for @k: of its run, which is here, or of all those of its group that
+ * are not.
+ */
 static void wait_key(struct esp_key *w, const struct esp_key *k, u8 kind)
 {
 	memset(w, 0, sizeof(*w));
@@ -27,8 +30,9 @@ static void wait_key(struct esp_key *w, const struct esp_key *k, u8 kind)
 }
 
 /*
- * A refusal is about to be noted: find or make the record that becomes READY. What it waits for may
- * come at any moment from here on, so the caller looks once more, and says when it is done (esp_refusal_end()).
+ * A refusal is about to be noted: find or make the record that becomes READY. What it waits for
+ * may come at any moment from here on, so the caller looks once more, and says when it is done
+ * (esp_refusal_end()).
  */
 struct esp_ctl *esp_refusal_begin(struct esp_flow *f, const struct esp_key *k, u8 kind, u32 renewed)
 {
@@ -136,9 +140,10 @@ static void ready_one(struct esp_ctl *c, const struct esp_key *k, u64 now)
 }
 
 /*
- * Run @k is here: READY to all who were refused ahead of it. When it is the last run a record stands for,
- * that ends, with a READY for all of the group: runs may have started out of order, and what is still
- * ahead of its run is refused again. The work is proportional to the flows that READY goes to.
+ * Run @k is here: READY to all who were refused ahead of it. When it is the last run a record
+ * stands for, that ends, with a READY for all of the group: runs may have started out of order,
+ * and what is still ahead of its run is refused again. The work is proportional to the flows
+ * that READY goes to.
  */
 static void release_ahead(struct esp_node *n, const struct esp_key *k, u64 now)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * What takes long, since it concerns all members of a node or all runs of a member: what was heard
- * of a node's or an endpoint's end, whom tables take for the peer of a flow, and whether those live
- * that runs wait for. It is only noted where it is heard, and done in parts, from where the home may
- * pause between them. Part of the pump: takes the locks, one at a time.
+ * What takes long, since it concerns all members of a node or all runs of a member: what was
+ * heard of a node's or an endpoint's end, whom tables take for the peer of a flow, and whether
+ * those live that runs wait for. It is only noted where it is heard, and done in parts, from
+ * where the home may pause between them. Part of the pump: takes the locks, one at a time.
  */
 #include "esp_int.h"
 
@@ -103,8 +103,8 @@ void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
 }
 
 /*
- * Two say that they are the peer of @f, and no table was asked yet. Strangers' flows are few, so it is
- * enough that each may cost a look through all tables now and then.
+ * Two say that they are the peer of @f, and no table was asked yet. Strangers' flows are few, so
+ * it is enough that each may cost a look through all tables now and then.
  */
 void esp_ask_tables(struct esp_flow *f, u64 now)
 {
@@ -238,7 +238,10 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	env_flow_put(f);
 }
 
-/* Whom operation @i of a run waits for: its receives stand first, then all of them for the sends. */
+/*
+ * Whom operation @i of a run waits for: its receives stand first, then all of them for the
+ * sends.
+ */
 static u32 waits_for(const struct esp_run *r, u32 i)
 {
 	const struct core_sched *s = r->run->sched;

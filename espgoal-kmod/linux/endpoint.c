@@ -307,7 +307,10 @@ void kep_close(struct kep *e, bool clean)
 	xa_for_each(&e->groups, id, m) {
 		kmember_end(m);
 	}
-	/* Whoever was sending for one of them meanwhile is through with it then: entries are RCU readers. */
+	/*
+	 * Whoever was sending for one of them meanwhile is through with it then: entries are RCU
+	 * readers.
+	 */
 	if (!xa_empty(&e->groups))
 		synchronize_rcu_expedited();
 	if (!clean) {

@@ -44,7 +44,10 @@ static inline void env_run_later(struct core_run *r)
 	kgate_pump(krun_of(r));
 }
 
-/* Something for the run was refused and may wait for just this. Who refuses looks again behind us. */
+/*
+ * Something for the run was refused and may wait for just this. Who refuses looks again behind
+ * us.
+ */
 static inline bool env_post_wanted(struct core_run *r, u32 op)
 {
 	return READ_ONCE(krun_of(r)->e.refused);

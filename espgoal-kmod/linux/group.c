@@ -71,7 +71,10 @@ static bool same(const struct ktable *a, const struct ktable *b)
 	       !memcmp(a->t.peer, b->t.peer, a->t.npeers * sizeof(*a->t.peer));
 }
 
-/* Under kuser_lock: the table of this name that is there already, with a reference; NULL; or ERR_PTR. */
+/*
+ * Under kuser_lock: the table of this name that is there already, with a reference; NULL; or
+ * ERR_PTR.
+ */
 static struct ktable *known(const struct ktable *t)
 {
 	struct ktable *other;

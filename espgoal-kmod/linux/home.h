@@ -604,7 +604,10 @@ void kmember_second(struct knode *n);                 /* once a second */
 int kmember_enter(struct kmember *m, struct krun *r); /* it becomes active */
 void kmember_over(struct kmember *m, struct krun *r);
 
-/* peer.c: the nodes a table names. Without a lock: memory for so many that are new, and what is left */
+/*
+ * peer.c: the nodes a table names. Without a lock: memory for so many that are new, and what is
+ * left
+ */
 struct kpeers {
 	struct hlist_head all;
 	u32 n;

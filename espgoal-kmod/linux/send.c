@@ -36,8 +36,9 @@ struct kmsg *kmsg_begin(struct krun *r, u32 op, u64 len, bool local)
 }
 
 /*
- * A message whose operation is over long since will not get there, and whoever waits for it would do
- * so for ever: the group has failed. Its runs only note that here, and end in their turn.
+ * A message whose operation is over long since will not get there, and whoever waits for it
+ * would do so for ever: the group has failed. Its runs only note that here, and end in their
+ * turn.
  */
 static void lost(struct krun *r, u32 op, s32 status)
 {

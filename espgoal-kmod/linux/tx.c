@@ -157,7 +157,10 @@ static struct sk_buff *build(struct krail *r, struct esp_out *o)
 	damage(payload, o->total_len - o->hdr_len);
 	skb->dev = dev;
 	skb->protocol = htons(kparam_ethertype);
-	/* Not dev->dev_addr, which may just have changed: hellos say which address they are from. */
+	/*
+	 * Not dev->dev_addr, which may just have changed: hellos say which address they are
+	 * from.
+	 */
 	if (likely(dev->header_ops && dev->header_ops->create == eth_header)) {
 		struct ethhdr *eth = __skb_push(skb, ETH_HLEN);
 

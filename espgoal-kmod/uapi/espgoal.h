@@ -189,9 +189,9 @@ struct espgoal_link {
 };
 
 /*
- * (1) What is here, what it takes. Also on a descriptor that is no endpoint yet. This request stays as
- * it is, so that every program can ask every module. The module speaks the ABIs from abi_oldest to
- * abi: a program works with it if its own ESPGOAL_ABI is one of them.
+ * (1) What is here, what it takes. Also on a descriptor that is no endpoint yet. This request
+ * stays as it is, so that every program can ask every module. The module speaks the ABIs from
+ * abi_oldest to abi: a program works with it if its own ESPGOAL_ABI is one of them.
  */
 struct espgoal_info {
 	__u32 abi;           /* out: ESPGOAL_ABI of the module */
@@ -285,8 +285,8 @@ struct espgoal_run {
 };
 
 /*
- * (6) Start a run. The segments, one behind another, are the BUF_IN buffers, in ascending order, each
- * of espgoal_load.need bytes: both have the same length in sum. Every member starts the
+ * (6) Start a run. The segments, one behind another, are the BUF_IN buffers, in ascending order,
+ * each of espgoal_load.need bytes: both have the same length in sum. Every member starts the
  * schedule for its rank under the same (op_id, start), which no two runs of a group share, ever.
  */
 struct espgoal_seg {
@@ -313,16 +313,16 @@ struct espgoal_start {
 };
 
 /*
- * ESPGOAL_START answers 0 when the run has been started: with START_WAIT also when a signal or the
- * timeout came before its end (see the word). A run of a group that has failed is over at once, with
- * its error in the word. Otherwise nothing was started: -EBUSY: the run object is active, or its last
- * messages are still needed (word.free).
+ * ESPGOAL_START answers 0 when the run has been started: with START_WAIT also when a signal or
+ * the timeout came before its end (see the word). A run of a group that has failed is over at
+ * once, with its error in the word. Otherwise nothing was started: -EBUSY: the run object is
+ * active, or its last messages are still needed (word.free).
  */
 
 /*
- * (7) Wait until a word, or the head, is not as the caller knows it. 0, -ETIMEDOUT, -EINTR. After a
- * signal it is the caller's to wait again, who has to count what is left of a timeout that is a length
- * of time; a point in time stays what it is.
+ * (7) Wait until a word, or the head, is not as the caller knows it. 0, -ETIMEDOUT, -EINTR.
+ * After a signal it is the caller's to wait again, who has to count what is left of a timeout
+ * that is a length of time; a point in time stays what it is.
  */
 #define ESPGOAL_WAIT_UNTIL 0x1u /* timeout is a time of CLOCK_MONOTONIC, as the caller reads it */
 #define ESPGOAL_WAIT_KNOWN 0x1u
@@ -457,9 +457,10 @@ struct espgoal_flow {
 /* clang-format on */
 
 /*
- * read(2) of 8 bytes: how many runs are over since the last read, as __u64; waits until there is one, or
- * with O_NONBLOCK answers -EAGAIN. poll(2), epoll: readable when there is one; POLLERR when the endpoint
- * is over. A descriptor that is no endpoint yet has nothing to tell, and can be watched already.
+ * read(2) of 8 bytes: how many runs are over since the last read, as __u64; waits until there is
+ * one, or with O_NONBLOCK answers -EAGAIN. poll(2), epoll: readable when there is one; POLLERR
+ * when the endpoint is over. A descriptor that is no endpoint yet has nothing to tell, and can
+ * be watched already.
  */
 
 #endif /* UAPI_ESPGOAL_H */
