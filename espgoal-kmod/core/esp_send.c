@@ -726,7 +726,7 @@ void esp_output(struct esp_flow *f, struct esp_todo *t)
 		return;
 	if (t->now < f->pause_at) {
 		/* Records come free by acknowledgements, and those of the peer by ours. */
-		for (n = 0; n < ESP_PATHS && !f->pause_acks; n++)
+		for (n = 0; n < f->npaths && !f->pause_acks; n++)
 			acknowledge(f, &f->path[n], t);
 		return;
 	}

@@ -80,7 +80,7 @@ static void forget_tokens(struct esp_todo *t)
 	if (t->past_stamp)
 		esp_hello_past(n, t->past_cid, t->past_stamp, t->now);
 	env_node_unlock(n);
-	env_endings(n, -1);
+	env_endings(n, -(t->new_era + (t->past_stamp != 0))); /* as many as were said to begin */
 }
 
 /* After the lock: what was noted under it. */
