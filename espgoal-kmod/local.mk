@@ -46,6 +46,7 @@ esp_sources = \
 	%D%/core/pump_close.c \
 	%D%/core/pump_esp.c \
 	%D%/core/pump_group.c \
+	%D%/core/pump_keep.c \
 	%D%/core/pump_place.c \
 	%D%/core/pump_take.c \
 	%D%/core/pump_wait.c \

@@ -142,7 +142,7 @@
 #define ESP_RANGES       16   /* pieces of a message a receiver keeps apart */
 #define ESP_TX_HASH      64   /* heads of a flow's messages by id */
 #define ESP_RX_HASH      32   /* heads of its receptions by id */
-#define ESP_PARK_HASH    32   /* heads of its refused messages by run */
+#define ESP_PARK_HASH    32   /* heads of its refused messages by group */
 #define ESP_PAUSES       7    /* lengths of the pause after BUSY */
 #define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
 #define ESP_REFUSED_SAID 0x80 /* in esp_flow.refused_how: it is in flight */
@@ -150,6 +150,7 @@
 #define ESP_PASTS        64   /* OPENs that a node remembers not to believe again */
 #define ESP_TOMBS        16   /* aborted runs a member remembers */
 #define ESP_ACTIVE       16   /* pulls that hold grants at the same time */
+#define ESP_STREAMS      4    /* operation ids of which a member knows the last run */
 #define ESP_WAIT_HASH    256  /* heads of what waits at a node: refusals, early aborts */
 #define ESP_FANOUT       32   /* members an abort is passed on to: rank + 2^k */
 
@@ -173,6 +174,8 @@ struct esp_params {
 	u32 window_min;
 	u32 ack_every;  /* acknowledge at the latest after so many frames */
 	u32 refuse_max; /* refusals that wait, per flow */
+	u32 keep_max;   /* messages ahead of their run that are kept, per endpoint */
+	u32 keep_ahead; /* ... by at most so many runs, and by fewer the more are kept */
 	u32 pull_pct;   /* granted and not yet here, in % of bandwidth * delay */
 	u32 pull_min;   /* ... but at least so many bytes */
 	u64 pull_rate;  /* bytes per second of the downlink when no rail knows its speed */
@@ -246,6 +249,7 @@ struct esp_key {
 struct esp_ep {
 	struct esp_node *node; /* (home) */
 	u64 cookie;            /* (home) */
+	u32 nkept;             /* messages ahead of their run; under the node's lock */
 };
 
 /* What a node knows of an endpoint, by its cookie: env_ep_state(). */
@@ -269,6 +273,7 @@ struct esp_member {
 	const struct esp_table *table; /* (home) */
 	u64 nonce;                     /* (home) */
 	u32 rank;                      /* (home) */
+	u64 ran[ESP_STREAMS];          /* the run started last, opid and start: a hint, without a lock */
 	/* under the node's lock */
 	s32 failed; /* 0, or the status of every run */
 	u32 failed_rank;
@@ -404,7 +409,7 @@ struct esp_ctl {
 	u64 from, upto;     /* AHEAD: numbers of runs */
 	u32 renewed;        /* WAIT, AHEAD: esp_flow.renewed when it was wanted last */
 	u8 kind;            /* enum esp_ctl_kind */
-	bool group;         /* ABORT or READY of the group */
+	bool group;         /* ABORT of the group; READY of it, up to the run of the key */
 	/* WAIT, AHEAD */
 	bool fired; /* is to become READY once nobody is adding to it */
 	bool gone;  /* its flow has ended */
@@ -442,7 +447,7 @@ struct esp_rx {
 	struct esp_flow *flow;   /* with a reference */
 	struct esp_run *run;     /* BOUND, ORPHAN: with a reference */
 	void *ref;               /* (home) the unexpected memory */
-	struct esp_link of_flow; /* flow->rx; then in a struct esp_todo */
+	struct esp_link of_flow; /* flow->rx; node->kept ahead of its run; then in a struct esp_todo */
 	struct esp_link say;     /* flow->say: a grant or STOP is to be said */
 	struct esp_rx *hash;     /* next of the same head, while it has an id in the flow */
 	u64 total;
@@ -586,7 +591,7 @@ struct esp_flow {
 	u32 nmsgs;
 	struct esp_link msgs;                  /* all */
 	struct esp_link open;                  /* messages whose id holds the window, ascending */
-	struct esp_link parked[ESP_PARK_HASH]; /* PARKED, by run */
+	struct esp_link parked[ESP_PARK_HASH]; /* PARKED, by group */
 	struct esp_link paused[ESP_PAUSES]; /* PAUSED, by the length of the pause: in order of time */
 	struct esp_link leaving;            /* those with a due time, in order */
 	struct esp_queue common;            /* for endpoints the pool had no queue for */
@@ -668,6 +673,8 @@ struct esp_node {
 	struct esp_pull pull;
 	struct esp_link wait[ESP_WAIT_HASH];
 	u32 nwaits;                    /* what is in them */
+	struct esp_link kept[ESP_WAIT_HASH]; /* receptions ahead of their run */
+	u32 nkept;
 	struct esp_member *tell_first; /* those that have something to tell */
 	struct esp_flow *look_first;   /* those for which all tables are to be looked through */
 	struct esp_bucket bucket[ESP_BUCKETS];

@@ -108,6 +108,9 @@
 	X(rx_unexpected)      /* one frame, its receive was not posted */ \
 	X(rx_arriving) \
 	X(rx_arrived) \
+	X(rx_kept)            /* ... and ahead of their run */ \
+	X(rx_kept_run)        /* which has come */ \
+	X(rx_kept_dropped)    /* which will not come */ \
 	X(rx_waiting)         /* long, its receive was not posted */ \
 	X(rx_bound) \
 	X(rx_delivered)       /* waited -> receive */ \

@@ -136,13 +136,8 @@ static bool chunk_fields_ok(const struct esp_chunk *c)
 			return !a->opid && !a->start;
 		return !c->flags;
 	}
-	case ESP_K_READY: {
-		const struct esp_ready *r = (const struct esp_ready *)c;
-
-		if (c->flags == ESP_READY_ALL)
-			return !r->opid && !r->start;
-		return !c->flags;
-	}
+	case ESP_K_READY:
+		return !(c->flags & ~ESP_READY_UPTO);
 	case ESP_K_STOP:
 		return !(c->flags & ~ESP_STOP_FAILED);
 	case ESP_K_PONG:

@@ -55,7 +55,8 @@ static inline bool esp_before(u32 a, u32 b)
 #include "esp_mid.h"
 
 /* Without the lock that goes with it: the caller says why an old value does no harm. */
-#define ESP_PEEK(x) (*(const volatile __typeof__(x) *)&(x))
+#define ESP_PEEK(x)    (*(const volatile __typeof__(x) *)&(x))
+#define ESP_POKE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 
 /*
  * The rail of a place, or NULL. Rails come and go while entries are under way: ask once, and keep
@@ -102,6 +103,15 @@ static inline bool esp_same_run(const struct esp_key *a, const struct esp_key *b
 {
 	return a->nonce == b->nonce && a->cookie == b->cookie && a->opid == b->opid &&
 	       a->start == b->start;
+}
+
+/* In esp_node.wait and esp_node.kept. */
+static inline u32 esp_wait_head(const struct esp_key *k)
+{
+	u64 x = k->nonce ^ k->cookie ^ k->opid ^ (u64)k->start << 32;
+
+	x *= 0x9e3779b97f4a7c15ull;
+	return (u32)(x >> 56);
 }
 
 /* esp_frame.c */
@@ -328,7 +338,8 @@ void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_t
 void esp_msg_cancel(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t);
-void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool all);
+/* For the run @k, or for all of its group up to that one. */
+void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool upto);
 bool esp_msg_gone(struct esp_flow *f, u64 cookie, struct esp_todo *t);
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
 void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
@@ -516,6 +527,22 @@ struct esp_ctl *esp_refusal_begin(struct esp_flow *f, const struct esp_key *k, u
 				  u32 renewed);
 void esp_refusal_end(struct esp_flow *f, struct esp_ctl *c, bool noted, u64 now);
 
+/*
+ * pump_keep.c. By how many runs may a message be ahead of the last one that @ep has started, and
+ * is one with this key to be kept? @r is that last one now.
+ */
+u32 esp_keep_most(const struct esp_ep *ep);
+bool esp_keep_wanted(struct esp_member *m, const struct esp_key *k);
+void esp_keep_ran(struct esp_run *r);
+/* An eager message that is complete, to its run; it is given back if that does not want it. */
+void esp_keep_give(struct esp_run *r, struct esp_rx *rx, u64 now);
+/* The same, for a run that is not there. False: it never will be. */
+bool esp_keep(struct esp_member *m, struct esp_rx *rx, u64 now);
+/* @r, which is @k, has started: what is kept for it. */
+void esp_keep_run(struct esp_run *r, const struct esp_key *k, u64 now);
+/* What is kept for the run @k, or for its group, is given back. */
+void esp_keep_forget(struct esp_node *n, const struct esp_key *k, bool group, u64 now);
+
 /* pump_place.c: the frame is dealt with, what it has brought goes its way. */
 void esp_take_after(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk, u64 now);
 /* An eager message is complete in unexpected memory. */
@@ -531,7 +558,7 @@ void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now);
 void esp_ask_in(struct esp_flow *f, const struct esp_ask *a, u64 now);
 void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
 /* The group has failed: false if that is known already. Then esp_tell_all(). */
-bool esp_note_group(struct esp_member *m, s32 status, u32 rank);
+bool esp_note_group(struct esp_member *m, s32 status, u32 rank, u64 now);
 void esp_tell_all(struct esp_node *n, u64 now);
 /* Something about @k of this kind is said in @f; not if there is no memory now. */
 void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 now);

@@ -6,7 +6,8 @@
  */
 #include "esp_int.h"
 
-#define GONE_MOST 64 /* messages ended under the lock at a time */
+#define GONE_MOST  64 /* messages ended under the lock at a time */
+#define PARK_STEPS 16 /* places that one may be moved to the front */
 
 static inline struct esp_msg **head(struct esp_flow *f, u32 mid)
 {
@@ -237,13 +238,31 @@ void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t)
 	esp_msg_queue(f, m);
 }
 
-/* Where those wait that are for this run. */
+/* Where those of this group wait. */
 static struct esp_link *park(struct esp_flow *f, const struct esp_key *k)
 {
-	u64 x = k->nonce ^ k->cookie ^ k->opid ^ (u64)k->start << 32;
+	u64 x = k->nonce ^ k->cookie;
 
 	x *= 0x9e3779b97f4a7c15ull;
 	return &f->parked[(x >> 32) % ESP_PARK_HASH];
+}
+
+/*
+ * By their runs, so that those that are called together go in that order. The peer may refuse them
+ * in any order: who is far from his place stays where he is.
+ */
+static void park_sorted(struct esp_link *head, struct esp_msg *m)
+{
+	u64 number = esp_run_number(&m->key);
+	struct esp_link *at = head;
+	u32 i;
+
+	for (i = 0; i < PARK_STEPS && at->prev != head; i++) {
+		if (esp_run_number(&esp_entry(at->prev, struct esp_msg, link)->key) <= number)
+			break;
+		at = at->prev;
+	}
+	esp_link_before(at, &m->link);
 }
 
 void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
@@ -266,7 +285,7 @@ void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
 	m->acked = 0;
 	m->head = !m->eager || m->len == 0;
 	if (!busy) {
-		esp_append(park(f, &m->key), &m->link);
+		park_sorted(park(f, &m->key), m);
 		m->state = ESP_MSG_PARKED;
 		env_count(f->node, ESP_C_msg_parked, 1);
 		return;
@@ -295,9 +314,11 @@ static void unpark_first(struct esp_flow *f, struct esp_msg *m)
 	esp_link_before(m->queue->small.next, &m->link);
 }
 
-/* Those in the list for the run @k, or for any of its group. */
-static bool unpark_for(struct esp_flow *f, struct esp_link *head, const struct esp_key *k, bool all)
+/* Those in the list for the run @k, or for any of its group up to that one. */
+static bool unpark_for(struct esp_flow *f, struct esp_link *head, const struct esp_key *k,
+		       bool upto)
 {
+	u64 number = esp_run_number(k);
 	struct esp_link *l, *next;
 	bool found = false;
 
@@ -305,10 +326,10 @@ static bool unpark_for(struct esp_flow *f, struct esp_link *head, const struct e
 		struct esp_msg *m = esp_entry(l, struct esp_msg, link);
 
 		next = l->next;
-		if (all ? m->key.nonce != k->nonce || m->key.cookie != k->cookie
-			: !esp_same_run(&m->key, k))
+		if (m->key.nonce != k->nonce || m->key.cookie != k->cookie ||
+		    (upto ? esp_run_number(&m->key) > number : esp_run_number(&m->key) != number))
 			continue;
-		if (all)
+		if (upto)
 			unpark(f, m);
 		else
 			unpark_first(f, m);
@@ -318,16 +339,9 @@ static bool unpark_for(struct esp_flow *f, struct esp_link *head, const struct e
 	return found;
 }
 
-void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool all)
+void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool upto)
 {
-	bool found = false;
-	u32 i;
-
-	if (!all)
-		found = unpark_for(f, park(f, k), k, false);
-	for (i = 0; all && i < ESP_PARK_HASH; i++)
-		found |= unpark_for(f, &f->parked[i], k, true);
-	if (!found)
+	if (!unpark_for(f, park(f, k), k, upto))
 		env_count(f->node, ESP_C_skip_ready_unknown, 1);
 }
 

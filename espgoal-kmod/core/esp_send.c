@@ -141,7 +141,7 @@ static bool put_ctl(struct build *b, struct esp_ctl *c)
 		return false;
 	if (c->kind == ESP_CTL_READY) {
 		struct esp_ready *r =
-			chunk(b, ESP_K_READY, c->group ? ESP_READY_ALL : 0, sizeof(*r), 0);
+			chunk(b, ESP_K_READY, c->group ? ESP_READY_UPTO : 0, sizeof(*r), 0);
 
 		if (!r)
 			return false;

@@ -10,10 +10,7 @@
 
 static struct esp_link *head(struct esp_node *n, const struct esp_key *k)
 {
-	u64 x = k->nonce ^ k->cookie ^ k->opid ^ (u64)k->start << 32;
-
-	x *= 0x9e3779b97f4a7c15ull;
-	return &n->wait[x >> 56];
+	return &n->wait[esp_wait_head(k)];
 }
 
 void esp_ctl_init(struct esp_ctl *c)

@@ -19,6 +19,8 @@ void esp_params_default(struct esp_params *p)
 	p->window_min = 2;
 	p->ack_every = 10;
 	p->refuse_max = 64;
+	p->keep_max = 64;
+	p->keep_ahead = 16;
 	p->pull_pct = 200;
 	p->pull_min = 16384;
 	p->pull_rate = 1250000000; /* 10 Gb/s */
@@ -61,8 +63,10 @@ void esp_node_init(struct esp_node *n, const u8 id[16], const struct esp_params 
 	memset(n, 0, sizeof(*n));
 	memcpy(n->id, id, sizeof(n->id));
 	n->p = *p;
-	for (i = 0; i < ESP_WAIT_HASH; i++)
+	for (i = 0; i < ESP_WAIT_HASH; i++) {
 		esp_link_init(&n->wait[i]);
+		esp_link_init(&n->kept[i]);
+	}
 	esp_link_init(&n->pull.granted);
 	for (i = 0; i < ESP_BUCKETS; i++)
 		n->bucket[i].left = p->hello_rate;

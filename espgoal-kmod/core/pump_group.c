@@ -27,7 +27,7 @@ static void forget(struct esp_ctl *c, struct esp_link *freed)
 }
 
 /* Forget what waits for the run @k. */
-static void forget_run(struct esp_node *n, const struct esp_key *k)
+static void forget_run(struct esp_node *n, const struct esp_key *k, u64 now)
 {
 	struct esp_ctl *c, *next;
 	struct esp_link freed;
@@ -40,10 +40,11 @@ static void forget_run(struct esp_node *n, const struct esp_key *k)
 	}
 	env_node_unlock(n);
 	free_ctls(n, &freed);
+	esp_keep_forget(n, k, false, now);
 }
 
 /* Forget what waits for any run of the group and endpoint of @k, or for themselves. */
-static void forget_group(struct esp_node *n, const struct esp_key *k)
+static void forget_group(struct esp_node *n, const struct esp_key *k, u64 now)
 {
 	struct esp_link *l, *next, freed;
 	u32 i;
@@ -61,6 +62,7 @@ static void forget_group(struct esp_node *n, const struct esp_key *k)
 		env_node_unlock(n);
 	}
 	free_ctls(n, &freed);
+	esp_keep_forget(n, k, true, now);
 }
 
 /*
@@ -107,7 +109,7 @@ static void member_key(const struct esp_member *m, struct esp_key *k)
 }
 
 /* The group has failed: false if that is known already. */
-bool esp_note_group(struct esp_member *m, s32 status, u32 rank)
+bool esp_note_group(struct esp_member *m, s32 status, u32 rank, u64 now)
 {
 	struct esp_node *n = m->ep->node;
 	struct esp_key k;
@@ -126,7 +128,7 @@ bool esp_note_group(struct esp_member *m, s32 status, u32 rank)
 		return false;
 	env_count(n, ESP_C_abort_group, 1);
 	member_key(m, &k);
-	forget_group(n, &k);
+	forget_group(n, &k, now);
 	env_member_failed(m);
 	return true;
 }
@@ -151,12 +153,12 @@ static bool note_run(struct esp_member *m, u32 opid, u32 start, s32 status, u32 
 	if (known)
 		return false;
 	if (!t)
-		return esp_note_group(m, status, rank);
+		return esp_note_group(m, status, rank, now);
 	env_count(n, ESP_C_abort_run, 1);
 	member_key(m, &k);
 	k.opid = opid;
 	k.start = start;
-	forget_run(n, &k);
+	forget_run(n, &k, now);
 	r = env_run_find(m, opid, start);
 	if (r) {
 		env_run_cancel(r, status, rank);
@@ -275,7 +277,7 @@ static bool tell_one(struct esp_member *m, const struct news *w, u64 now)
 		if (!local)
 			return true;
 		if (w->group && same_group(local, m))
-			esp_note_group(local, w->status, w->rank);
+			esp_note_group(local, w->status, w->rank, now);
 		else if (same_group(local, m))
 			note_run(local, w->opid, w->start, w->status, w->rank, now);
 		env_member_put(local);
@@ -423,7 +425,7 @@ void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now)
 	}
 	rank = rank_named(m, le32_to_cpu(a->rank));
 	if (a->c.flags & ESP_ABORT_GROUP)
-		news = esp_note_group(m, status, rank);
+		news = esp_note_group(m, status, rank, now);
 	else
 		news = note_run(m, le32_to_cpu(a->opid), le32_to_cpu(a->start), status, rank, now);
 	env_count(n, news ? ESP_C_abort_heard : ESP_C_skip_abort_unknown, 1);
@@ -441,7 +443,7 @@ void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now)
 
 void esp_member_fail(struct esp_member *m, s32 status, u32 rank, u64 now)
 {
-	esp_note_group(m, status, rank == GOAL_OP_NONE ? m->rank : rank);
+	esp_note_group(m, status, rank == GOAL_OP_NONE ? m->rank : rank, now);
 	esp_tell_all(m->ep->node, now);
 }
 
@@ -487,7 +489,7 @@ void esp_member_added(struct esp_member *m, u64 now)
 		status = esp_abort_status(c->code);
 		rank = rank_named(m, c->rank);
 		if (c->group)
-			esp_note_group(m, status, rank);
+			esp_note_group(m, status, rank, now);
 		else
 			note_run(m, c->key.tag, c->key.instance, status, rank, now);
 		env_pool_put(n, ESP_POOL_CTL, c);
@@ -499,9 +501,8 @@ void esp_member_removed(struct esp_member *m, u64 now)
 {
 	struct esp_key k;
 
-	(void)now;
 	member_key(m, &k);
-	forget_group(m->ep->node, &k);
+	forget_group(m->ep->node, &k, now);
 }
 
 /* Without memory the next time. */
@@ -583,7 +584,7 @@ void esp_watch_local(struct esp_run *r, u32 src, u64 now)
 	struct news w;
 
 	if (env_ep_state(n, cookie) == ESP_EP_GONE) {
-		esp_note_group(r->m, -ECONNRESET, src);
+		esp_note_group(r->m, -ECONNRESET, src, now);
 		return;
 	}
 	m = env_member_find(n, cookie, r->m->nonce);
@@ -591,7 +592,7 @@ void esp_watch_local(struct esp_run *r, u32 src, u64 now)
 		return;
 	if (failed_there(m, r->opid, r->start, &w)) {
 		if (w.group)
-			esp_note_group(r->m, w.status, w.rank);
+			esp_note_group(r->m, w.status, w.rank, now);
 		else
 			note_run(r->m, w.opid, w.start, w.status, w.rank, now);
 	}

@@ -80,8 +80,8 @@ static void pull_start(struct esp_rx *rx, u64 now)
 }
 
 /*
- * An eager message is complete in unexpected memory: its run gets it. The run may be gone in the
- * meantime, and then nobody wants it.
+ * An eager message is complete in unexpected memory: its run gets it, when it comes. If the run is
+ * gone in the meantime, nobody wants the message.
  */
 void esp_arrived(struct esp_rx *rx, u64 now)
 {
@@ -89,16 +89,16 @@ void esp_arrived(struct esp_rx *rx, u64 now)
 	struct esp_node *n = rx->ep->node;
 	struct esp_member *m = env_member_find(n, k->cookie, k->nonce);
 	struct esp_run *r = m ? env_run_find(m, k->opid, k->start) : NULL;
-	int rc = r ? core_message(r->run, k->src, k->tag, k->instance, rx) : -ECANCELED;
 
-	if (r)
+	if (r) {
+		esp_keep_give(r, rx, now);
 		env_run_put(r);
+	} else if (!m || !esp_keep(m, rx, now)) {
+		env_count(n, ESP_C_rx_dropped, 1);
+		esp_rx_release(rx, now);
+	}
 	if (m)
 		env_member_put(m);
-	if (!rc)
-		return;
-	env_count(n, ESP_C_rx_dropped, 1);
-	esp_rx_release(rx, now);
 }
 
 enum settled {

@@ -36,12 +36,36 @@ static u8 unclaimed(struct esp_node *n, struct esp_take *tk, struct esp_run *r,
 	return ESP_TAKE_ACCEPTED;
 }
 
+/* All of it to unexpected memory; its run gets it from there. */
+static u8 store(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk,
+		const struct esp_key *k, struct esp_ep *ep, u64 now)
+{
+	struct esp_rx *rx = esp_rx_new(f, ESP_POOL_RX, k, ep, tk->plen, false);
+
+	if (!rx)
+		return ESP_TAKE_NOT_READY;
+	if (env_room_get(ep, rx, tk->plen)) {
+		esp_rx_release(rx, now);
+		return ESP_TAKE_NOT_READY;
+	}
+	rx->room = true;
+	rx->here = tk->plen;
+	rx->state = ESP_RX_ARRIVING;
+	rx->busy = 1;
+	env_count(f->node, ESP_C_rx_unexpected, 1);
+	if (env_place(rx, NULL, 0, 0, in->frame, tk->foff, tk->plen) == CORE_DONE) {
+		rx->busy = 0;
+		rx->state = ESP_RX_WAITING;
+		esp_arrived(rx, now);
+	}
+	return ESP_TAKE_ACCEPTED;
+}
+
 /* The usual case: one frame brings all of it. */
 static u8 offer_whole(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk,
 		      const struct esp_key *k, struct esp_run *r, u64 now)
 {
 	struct esp_node *n = f->node;
-	struct esp_rx *rx;
 	s64 op;
 
 	if (tk->plen)
@@ -59,24 +83,7 @@ static u8 offer_whole(struct esp_flow *f, const struct esp_in *in, struct esp_ta
 	}
 	if (op != -EAGAIN)
 		return unclaimed(n, tk, r, k, op);
-	rx = esp_rx_new(f, ESP_POOL_RX, k, r->m->ep, tk->plen, false);
-	if (!rx)
-		return ESP_TAKE_NOT_READY;
-	if (env_room_get(rx->ep, rx, tk->plen)) {
-		esp_rx_release(rx, now);
-		return ESP_TAKE_NOT_READY;
-	}
-	rx->room = true;
-	rx->here = tk->plen;
-	rx->state = ESP_RX_ARRIVING;
-	rx->busy = 1;
-	env_count(n, ESP_C_rx_unexpected, 1);
-	if (env_place(rx, NULL, 0, 0, in->frame, tk->foff, tk->plen) == CORE_DONE) {
-		rx->busy = 0;
-		rx->state = ESP_RX_WAITING;
-		esp_arrived(rx, now);
-	}
-	return ESP_TAKE_ACCEPTED;
+	return store(f, in, tk, k, r->m->ep, now);
 }
 
 /* More frames will follow: a reception. */
@@ -159,6 +166,7 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
 	struct esp_node *n = f->node;
 	struct esp_member *m = env_member_find(n, k->cookie, k->nonce);
 	struct esp_run *r;
+	bool whole;
 	u32 rank;
 	u8 how;
 
@@ -166,6 +174,7 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
 		*why = ESP_C_refused_group;
 		return no_member(f, tk, k, now);
 	}
+	whole = tk->c->kind == ESP_K_MSG && tk->plen == esp_take_total(tk);
 	r = env_run_find(m, k->opid, k->start);
 	if (!r) {
 		how = ESP_TAKE_NOT_READY;
@@ -174,12 +183,14 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
 		if (tk->failed || env_run_past(m, k->opid, k->start)) {
 			env_count(n, ESP_C_skip_late, 1);
 			how = ESP_TAKE_ACCEPTED;
+		} else if (whole && esp_keep_wanted(m, k)) {
+			how = store(f, in, tk, k, m->ep, now);
 		}
 		env_member_put(m);
 		return how;
 	}
 	*why = ESP_C_refused_room;
-	if (tk->c->kind == ESP_K_MSG && tk->plen == esp_take_total(tk))
+	if (whole)
 		how = offer_whole(f, in, tk, k, r, now);
 	else
 		how = offer_part(f, tk, k, r, now);
@@ -190,8 +201,8 @@ static u8 offer(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk
 
 /*
  * @renewed: of the incarnation it came in. After each look that finds no place for the message
- * what would
- * give it one is noted, and then there is one more look. A run may come between two of them.
+ * what would give it one is noted, and then there is one more look. A run may come between two of
+ * them.
  */
 static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk, u32 renewed,
 		  u64 now)
@@ -261,7 +272,7 @@ static void ready(struct esp_flow *f, const struct esp_ready *r)
 	k.cookie = le64_to_cpu(r->cookie);
 	k.opid = le32_to_cpu(r->opid);
 	k.start = le32_to_cpu(r->start);
-	esp_msg_ready(f, &k, r->c.flags & ESP_READY_ALL);
+	esp_msg_ready(f, &k, r->c.flags & ESP_READY_UPTO);
 }
 
 static void control(struct esp_flow *f, u32 path, const struct esp_chunk *c, struct esp_todo *t)

@@ -6,10 +6,18 @@
  */
 #include "esp_int.h"
 
+static void ready_upto(struct esp_ctl *c, u64 number)
+{
+	c->group = true;
+	c->key.opid = (u32)(number >> 32);
+	c->key.start = (u32)number;
+}
+
 /* @c, which nothing leads to any more, is said: for its run, or for all of its group. */
 static void say_ready(struct esp_flow *f, struct esp_ctl *c, u64 now)
 {
-	c->group = c->kind == ESP_CTL_AHEAD;
+	if (c->kind == ESP_CTL_AHEAD)
+		ready_upto(c, ESP_NEVER);
 	c->kind = ESP_CTL_READY;
 	esp_say(f, c, now);
 }
@@ -119,18 +127,22 @@ static void release_waits(struct esp_flow *f, const struct esp_key *k, u64 now)
 		say_ready(f, c, now);
 }
 
-/* READY for the run @k alone, for which @c stands among others; @c if there is no memory. */
-static void ready_one(struct esp_ctl *c, const struct esp_key *k, u64 now)
+/*
+ * READY for the run @k, or for those up to it if @upto is set, for which @c stands among others;
+ * for all of them if there is no memory.
+ */
+static void ready_some(struct esp_ctl *c, const struct esp_key *k, bool upto, u64 now)
 {
-	struct esp_ctl *one = env_pool_get(c->flow->node, ESP_POOL_CTL);
+	struct esp_ctl *some = env_pool_get(c->flow->node, ESP_POOL_CTL);
 	struct esp_flow *f = c->flow;
 
-	if (one) {
-		esp_ctl_init(one);
-		one->kind = ESP_CTL_READY;
-		one->flow = f;
-		one->key = *k;
-		esp_say(f, one, now);
+	if (some) {
+		esp_ctl_init(some);
+		some->kind = ESP_CTL_READY;
+		some->flow = f;
+		some->key = *k;
+		some->group = upto;
+		esp_say(f, some, now);
 	} else {
 		env_node_lock(f->node);
 		c->fired = true;
@@ -139,54 +151,96 @@ static void ready_one(struct esp_ctl *c, const struct esp_key *k, u64 now)
 	esp_refusal_end(f, c, false, now);
 }
 
-/*
- * Run @k is here: READY to all who were refused ahead of it. When it is the last run a record
- * stands for, that ends, with a READY for all of the group: runs may have started out of order,
- * and what is still ahead of its run is refused again. The work is proportional to the flows
- * that READY goes to.
- */
-static void release_ahead(struct esp_node *n, const struct esp_key *k, u64 now)
-{
-	u64 number = esp_run_number(k);
-	struct esp_link some, last;
-	struct esp_ctl *c, *next;
-	struct esp_key w;
+/* What is to be said when a run has started. */
+struct release {
+	u64 number; /* of the run */
+	u64 near;   /* a message for one up to here would be kept, and for as many again, up to: */
+	u64 upto;
+	struct esp_link one, some, all; /* esp_ctl.link, by what READY says: the run, up to, all */
+};
 
-	esp_link_init(&some);
-	esp_link_init(&last);
-	wait_key(&w, k, ESP_CTL_AHEAD);
+/* Under the node's lock. */
+static void release(struct release *w, struct esp_ctl *c)
+{
+	bool stream = c->from >> 32 == w->number >> 32;
+
+	if (stream ? c->from > w->near : w->number < c->from || w->number > c->upto)
+		return;
+	if (c->adding) {
+		c->fired = true;
+		return;
+	}
+	env_flow_get(c->flow);
+	if (stream ? c->upto <= w->upto : c->upto == w->number) {
+		esp_wait_remove(c);
+		esp_append(&w->all, &c->link);
+		return;
+	}
+	c->adding++;
+	esp_append(stream ? &w->some : &w->one, &c->link);
+	if (stream)
+		c->from = w->upto + 1;
+}
+
+/* The next one of a list, out of it; NULL: it is empty. */
+static struct esp_ctl *pop(struct esp_link *list)
+{
+	struct esp_link *l = list->next;
+
+	if (l == list)
+		return NULL;
+	esp_unlink(l);
+	return esp_entry(l, struct esp_ctl, link);
+}
+
+/*
+ * Run @k of @m is here: READY to those who were refused ahead of it, and of the runs that go on from
+ * there. Who sends ahead of runs is called when half of what may be kept is free for him, so that
+ * one READY calls many messages while there is still work here. With other runs of the group in
+ * between it is said for each run when it starts. When a record stands for nothing more, it ends
+ * with a READY for all of the group: runs may start out of order, and what is still too far ahead
+ * is refused again. The work is proportional to the flows that READY goes to.
+ */
+static void release_ahead(struct esp_member *m, const struct esp_key *k, u64 now)
+{
+	struct esp_node *n = m->ep->node;
+	u32 most = esp_keep_most(m->ep);
+	struct esp_ctl *c, *next;
+	struct release w;
+	struct esp_key key;
+
+	w.number = esp_run_number(k);
+	w.near = w.number + most / 2;
+	w.upto = esp_min(w.number + most, w.number | 0xffffffff);
+	esp_link_init(&w.one);
+	esp_link_init(&w.some);
+	esp_link_init(&w.all);
+	wait_key(&key, k, ESP_CTL_AHEAD);
 	env_node_lock(n);
-	for (c = esp_wait_next(n, NULL, &w, ESP_CTL_AHEAD); c; c = next) {
-		next = esp_wait_next(n, c, &w, ESP_CTL_AHEAD);
-		if (number < c->from || number > c->upto)
-			continue;
-		if (c->adding) {
-			c->fired = true;
-			continue;
-		}
-		env_flow_get(c->flow);
-		if (number == c->upto) {
-			esp_wait_remove(c);
-			esp_append(&last, &c->link);
-		} else {
-			c->adding++;
-			esp_append(&some, &c->link);
-		}
+	for (c = esp_wait_next(n, NULL, &key, ESP_CTL_AHEAD); c; c = next) {
+		next = esp_wait_next(n, c, &key, ESP_CTL_AHEAD);
+		release(&w, c);
 	}
 	env_node_unlock(n);
 	esp_batch_enter(n);
-	while (esp_linked(&some) || esp_linked(&last)) {
-		struct esp_link *l = esp_linked(&last) ? last.next : some.next;
-		bool all = esp_linked(&last);
-		struct esp_flow *f;
+	while ((c = pop(&w.all)) != NULL) {
+		struct esp_flow *f = c->flow;
 
-		c = esp_entry(l, struct esp_ctl, link);
-		f = c->flow;
-		esp_unlink(l);
-		if (all)
-			say_ready(f, c, now);
-		else
-			ready_one(c, k, now);
+		say_ready(f, c, now);
+		env_flow_put(f);
+	}
+	while ((c = pop(&w.one)) != NULL) {
+		struct esp_flow *f = c->flow;
+
+		ready_some(c, k, false, now);
+		env_flow_put(f);
+	}
+	key.opid = (u32)(w.upto >> 32);
+	key.start = (u32)w.upto;
+	while ((c = pop(&w.some)) != NULL) {
+		struct esp_flow *f = c->flow;
+
+		ready_some(c, &key, true, now);
 		env_flow_put(f);
 	}
 	esp_batch_leave(n, now);
@@ -208,13 +262,19 @@ void esp_run_started(struct esp_run *r, u64 now)
 
 	r->started = now;
 	r->watched = r->m->watched - 1;
-	/* The run can be found: who notes a refusal from now on looks for it after that. */
-	if (likely(!ESP_PEEK(n->nwaits)))
+	esp_keep_ran(r);
+	/*
+	 * The run can be found: who notes a refusal or keeps a message from now on looks for it
+	 * after that.
+	 */
+	if (likely(!ESP_PEEK(n->nwaits) && !ESP_PEEK(n->nkept)))
 		return;
 	run_key(r, &k);
+	if (ESP_PEEK(n->nkept))
+		esp_keep_run(r, &k, now);
 	wait_key(&w, &k, ESP_CTL_AHEAD);
 	if (esp_wait_any(n, &w))
-		release_ahead(n, &k, now);
+		release_ahead(r->m, &k, now);
 }
 
 void esp_run_posted(struct esp_run *r, u32 op, u64 now)

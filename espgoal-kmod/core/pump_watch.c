@@ -165,11 +165,11 @@ static bool look_at(struct esp_look *l, struct esp_member *m, u64 now)
 	}
 	/* Else it may be well, and not where somebody's table has it. */
 	if (l->why & LOOK_DIED && esp_flow_sought(f, peer->addr))
-		news |= esp_note_group(m, -EHOSTUNREACH, rank);
+		news |= esp_note_group(m, -EHOSTUNREACH, rank, now);
 	for (i = 0; i < l->ngone; i++) {
 		rank = esp_table_rank(tab, l->gone[i]);
 		if (rank < tab->nranks && &tab->peer[tab->rank[rank].peer] == peer)
-			news |= esp_note_group(m, -ECONNRESET, rank);
+			news |= esp_note_group(m, -ECONNRESET, rank, now);
 	}
 	return news;
 }

@@ -203,7 +203,7 @@ struct esp_refused {
 	__le32 mid[];
 } __attribute__((packed));
 
-#define ESP_READY_ALL 0x01 /* flags: for every run of the group; opid and start are 0 */
+#define ESP_READY_UPTO 0x01 /* flags: for every run of the group up to this one */
 
 /* READY: what was refused for this run may be sent again. */
 struct esp_ready {

@@ -138,10 +138,36 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 	}
 }
 
+/* CPUs that decide at the same moment may keep one each. */
+#define KEEP_CPUS 8
+
+static void check_kept(struct sim *s, const struct sim_node *n)
+{
+	u32 i, kept = 0;
+
+	for (i = 0; i < ESP_WAIT_HASH; i++) {
+		const struct esp_link *l, *head = &n->n.kept[i];
+
+		for (l = head->next; l != head; l = l->next) {
+			const struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
+
+			kept++;
+			if (rx->ep->nkept > s->p.keep_max + KEEP_CPUS)
+				sim_fail(s, "an endpoint of node %u keeps %u messages", n->index,
+					 rx->ep->nkept);
+		}
+	}
+	if (kept != n->n.nkept)
+		sim_fail(s, "node %u keeps %u messages, and says %u", n->index, kept, n->n.nkept);
+}
+
 static void check_node(struct sim *s, const struct sim_node *n)
 {
 	const struct esp_pull *p = &n->n.pull;
 	u32 i;
+
+	if (n->n.nkept)
+		check_kept(s, n);
 
 	if (p->nactive > ESP_ACTIVE)
 		sim_fail(s, "node %u pulls %u messages at once", n->index, p->nactive);

@@ -352,19 +352,22 @@ static inline struct sim_run *sim_erun_of(const struct esp_run *r)
 }
 
 /* run numbers cross the wire as (operation id, start number) */
+/* So many runs, as a power of two, are starts of one operation. */
+#define SIM_STARTS 4
+
 static inline u32 sim_opid(u32 number)
 {
-	return number >> 2;
+	return number >> SIM_STARTS;
 }
 
 static inline u32 sim_startno(u32 number)
 {
-	return (number & 3) + 1;
+	return (number & ((1u << SIM_STARTS) - 1)) + 1;
 }
 
 static inline u32 sim_number(u32 opid, u32 start)
 {
-	return opid << 2 | (start - 1);
+	return opid << SIM_STARTS | (start - 1);
 }
 
 /* The first failure is kept; everything stops. */

@@ -64,6 +64,15 @@ static void network(struct maker *m)
 	c->check = true;
 }
 
+/* Drawn beside the others, which stay what they are for each seed. */
+static void keeping(const struct maker *of, struct esp_params *p)
+{
+	struct maker beside = *of, *m = &beside;
+
+	p->keep_max = (uint32_t)PICK(m, 64, 64, 64, 16, 2, 0);
+	p->keep_ahead = (uint32_t)PICK(m, 16, 16, 4, 1);
+}
+
 static void parameters(struct maker *m)
 {
 	struct esp_params *p = &m->sc->params;
@@ -82,6 +91,7 @@ static void parameters(struct maker *m)
 	p->window_init = (uint32_t)PICK(m, 16, 16, 2, 64, ESP_PN_SPAN);
 	p->window_max = p->window_init > p->window_max ? p->window_init : p->window_max;
 	p->ack_every = (uint32_t)PICK(m, 10, 10, 2, 16);
+	keeping(m, p);
 }
 
 static void losses(struct maker *m)

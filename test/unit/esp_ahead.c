@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Messages ahead of their runs: a rank that only sends is hundreds of runs ahead of who receives. They
- * are refused once each, one record stands for all of them, and each run gets its own when it starts.
+ * Messages ahead of their runs, where none is kept: a rank that only sends is hundreds of runs ahead of
+ * who receives. They are refused once each, one record stands for all of them, and each run gets its
+ * own when it starts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@ static void open_pair(void)
 	struct esp_params p;
 
 	esp_params_default(&p);
+	p.keep_max = 0;
 	home_open(2, 1, &p);
 	home.buf = 4096;
 	home_start(home.node[1], 1, &op, 1);

@@ -250,6 +250,7 @@ static void lingers_out(void **state)
 	struct esp_params p = params();
 
 	(void)state;
+	p.keep_max = 0;
 	home_open(2, 1, &p);
 	send_run(0, 1, 2, 8);
 	home_ep_close(home.node[0], true);

@@ -95,6 +95,7 @@ static void not_ready(void **state)
 	struct home_run *a, *b;
 
 	(void)state;
+	p.keep_max = 0;
 	home_open(2, 1, &p);
 	a = home_start(home.node[0], 7, both, 2);
 	home_pass(5 * ESP_MS, NULL);

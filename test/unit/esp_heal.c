@@ -368,6 +368,7 @@ static void refused_in_time(void **state)
 	struct home_flow *f;
 
 	(void)state;
+	p.keep_max = 0;
 	home_open(2, 1, &p);
 	transfer(0, 1, 1, 8, 50 * ESP_MS);
 	f = home.node[1]->flows;

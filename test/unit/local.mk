@@ -283,6 +283,11 @@ unit_tests += %D%/esp_ends
 %C%_esp_ends_CFLAGS = $(unit_cflags)
 %C%_esp_ends_LDADD = $(esp_libs)
 
+unit_tests += %D%/esp_keep
+%C%_esp_keep_CPPFLAGS = $(esp_cppflags)
+%C%_esp_keep_CFLAGS = $(unit_cflags)
+%C%_esp_keep_LDADD = $(esp_libs)
+
 unit_tests += %D%/esp_ahead
 %C%_esp_ahead_CPPFLAGS = $(esp_cppflags)
 %C%_esp_ahead_CFLAGS = $(unit_cflags)

@@ -397,7 +397,7 @@ static bool run_late(void)
 	return false;
 }
 
-struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op *op, u32 n)
+struct home_run *home_start(struct home_node *hn, u32 number, const struct home_op *op, u32 n)
 {
 	u32 held = home.hold ? n - home.hold : 0, i, nrecv = 0, rank;
 	struct home_run *hr = home_zalloc(sizeof(*hr));
@@ -458,17 +458,17 @@ struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op
 	esp_link_init(&hr->msgs);
 	hr->erun.run = &hr->run;
 	hr->erun.m = &hn->m;
-	hr->erun.opid = opid;
-	hr->erun.start = 1;
+	hr->erun.opid = home.starts ? 1 : number;
+	hr->erun.start = home.starts ? number : 1;
 	for (i = 0; i < home.buf; i += 4) {
-		u32 v = (i * 2654435761u) ^ hn->rank << 24 ^ opid;
+		u32 v = (i * 2654435761u) ^ hn->rank << 24 ^ number;
 
 		memcpy(hr->buf + i, &v, 4);
 	}
 	if (home.fill)
 		home.fill(hr);
 	core_run_reset(&hr->run);
-	status = esp_run_doomed(&hn->m, opid, 1, &rank);
+	status = esp_run_doomed(&hn->m, hr->erun.opid, hr->erun.start, &rank);
 	hr->next = hn->runs;
 	hn->runs = hr;
 	esp_batch_enter(&hn->n);
@@ -712,6 +712,8 @@ void home_remove(struct home_node *hn)
 		esp_flow_kill(&f->f, home.now);
 		env_flow_put(&f->f);
 	}
+	if (hn->m.ep)
+		esp_member_removed(&hn->m, home.now);
 	assert(hn->msgs == 0 && hn->rooms == 0 && hn->endings == 0);
 	assert(hn->n.pull.out == 0 && hn->n.pull.nactive == 0 && !hn->n.pull.heap);
 	for (i = 0; i < ESP_POOLS; i++)

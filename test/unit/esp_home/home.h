@@ -86,6 +86,7 @@ struct home {
 	u32 buf;                /* bytes of a run's buffer, HOME_BUF unless set */
 	u32 loss;               /* of 65536 */
 	u32 hold; /* operations of a run from this one on wait for the first; 0: none do */
+	bool starts; /* a run's number is its start number, of one operation id */
 	/* home.c's own */
 	struct home_frame *wire;
 	struct home_late *lates;
@@ -135,7 +136,7 @@ struct home_op {
 	u64 off, len;
 };
 
-struct home_run *home_start(struct home_node *hn, u32 opid, const struct home_op *op, u32 n);
+struct home_run *home_start(struct home_node *hn, u32 number, const struct home_op *op, u32 n);
 u64 home_counted(u32 c); /* over all nodes */
 u32 home_random(void);
 void home_inject(u32 to, u32 rail, const struct esp_addr *from, const u8 *bytes, u32 len);

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Short messages a little ahead of their run are kept: no refusal, no READY, no second frame. Those
+ * too far ahead are refused and called in time, and what is kept goes with its run or its group.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "home.h"
+
+#define LEN   8
+#define FIRST 1000 /* the run that opens the flow; the stream goes on behind it */
+
+static const struct home_op send_op = { GOAL_OP_SEND, 1, 0, 0, LEN };
+static const struct home_op recv_op = { GOAL_OP_RECV, 0, 0, 0, LEN };
+
+static struct home_run *send_run(u32 number)
+{
+	return home_start(home.node[0], number, &send_op, 1);
+}
+
+static struct home_run *receive(u32 number)
+{
+	return home_start(home.node[1], number, &recv_op, 1);
+}
+
+static void open_pair(u32 keep_max, u32 keep_ahead)
+{
+	struct esp_params p;
+
+	esp_params_default(&p);
+	p.keep_max = keep_max;
+	p.keep_ahead = keep_ahead;
+	home_open(2, 1, &p);
+	home.buf = 4096;
+	home.starts = true;
+	receive(FIRST);
+	send_run(FIRST);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+}
+
+static void ends(void)
+{
+	assert_true(home_pass(500 * ESP_MS, home_idle));
+	assert_int_equal(home.node[1]->n.nkept, 0);
+	assert_int_equal(home.node[1]->ep.nkept, 0);
+	home_close();
+	home.starts = false;
+}
+
+static void good(const struct home_run *r, u32 number)
+{
+	u32 want = number, is; /* of rank 0, at 0 */
+
+	assert_true(r->over);
+	assert_int_equal(r->run.status, 0);
+	memcpy(&is, r->buf, sizeof(is));
+	assert_int_equal(is, want);
+}
+
+/* A run that starts finds its message: no frame is needed for it any more. */
+static void a_few(void **state)
+{
+	u32 i;
+
+	(void)state;
+	open_pair(64, 16);
+	for (i = 1; i <= 8; i++)
+		send_run(FIRST + i);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, 8);
+	assert_int_equal(home_counted(ESP_C_msg_accepted), 9);
+	home.frames = 0;
+	for (i = 1; i <= 8; i++)
+		good(receive(FIRST + i), FIRST + i);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.frames, 0);
+	assert_int_equal(home_counted(ESP_C_refused_run), 0);
+	assert_int_equal(home_counted(ESP_C_rx_kept), 8);
+	assert_int_equal(home_counted(ESP_C_rx_kept_run), 8);
+	ends();
+}
+
+/* Messages of none have no room, and are kept all the same. */
+static void of_no_bytes(void **state)
+{
+	struct home_op s = { GOAL_OP_SEND, 1, 0, 0, 0 }, r = { GOAL_OP_RECV, 0, 0, 0, 0 };
+
+	(void)state;
+	open_pair(64, 16);
+	home_start(home.node[0], FIRST + 1, &s, 1);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, 1);
+	assert_true(home_start(home.node[1], FIRST + 1, &r, 1)->over);
+	ends();
+}
+
+/* Far ahead: each message is refused once at most, and one READY calls many. */
+static void far_ahead(void **state)
+{
+	enum { RUNS = 400 };
+	u64 ready;
+	u32 i;
+
+	(void)state;
+	open_pair(64, 16);
+	for (i = 1; i <= RUNS; i++)
+		send_run(FIRST + i);
+	home_pass(100 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, 16);
+	assert_int_equal(home.node[1]->flows->f.nwaits, 1);
+	assert_int_equal(home_counted(ESP_C_refused_busy), 0);
+	for (i = 1; i <= RUNS; i++) {
+		struct home_run *r = receive(FIRST + i);
+
+		home_pass(4 * home.delay + 100 * ESP_US, NULL);
+		good(r, FIRST + i);
+	}
+	assert_true(home_counted(ESP_C_msg_parked) <= RUNS);
+	ready = home_counted(ESP_C_ready_sent);
+	assert_in_range(ready, RUNS / 20, RUNS / 6);
+	assert_int_equal(home.node[1]->flows->f.nwaits, 0);
+	ends();
+}
+
+/* The fuller, the nearer must a run be: the next one's message finds room. */
+static void less_when_full(void **state)
+{
+	u32 most, i;
+
+	(void)state;
+	open_pair(8, 8);
+	most = esp_keep_most(&home.node[1]->ep);
+	assert_int_equal(most, 8);
+	for (i = 0; i < 7; i++)
+		send_run(FIRST + 8 - i);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, 5);
+	i = home.node[1]->ep.nkept;
+	send_run(FIRST + 1);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, i + 1);
+	for (i = 1; i <= 8; i++)
+		receive(FIRST + i);
+	ends();
+}
+
+/* Without room it is refused, and READY follows. */
+static void no_room(void **state)
+{
+	struct home_run *r;
+
+	(void)state;
+	open_pair(64, 16);
+	home.node[1]->rooms_max = 0;
+	send_run(FIRST + 1);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, 0);
+	assert_int_equal(home_counted(ESP_C_refused_run), 1);
+	r = receive(FIRST + 1);
+	home_pass(50 * ESP_MS, NULL);
+	good(r, FIRST + 1);
+	ends();
+}
+
+static void long_ones_are_not(void **state)
+{
+	struct home_op s = { GOAL_OP_SEND, 1, 0, 0, 3000 }, r = { GOAL_OP_RECV, 0, 0, 0, 3000 };
+
+	(void)state;
+	open_pair(64, 16);
+	home_start(home.node[0], FIRST + 1, &s, 1);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, 0);
+	home_start(home.node[1], FIRST + 1, &r, 1);
+	ends();
+}
+
+/* Another rank says that a run has failed. */
+static void abort_run(u32 number)
+{
+	struct esp_abort a;
+
+	memset(&a, 0, sizeof(a));
+	a.nonce = cpu_to_le64(home.node[1]->m.nonce);
+	a.cookie = cpu_to_le64(home.node[1]->ep.cookie);
+	a.opid = cpu_to_le32(1);
+	a.start = cpu_to_le32(number);
+	a.code = cpu_to_le32(ESP_ABORT_RUN);
+	esp_abort_in(&home.node[1]->flows->f, &a, home.now);
+}
+
+static void run_fails(void **state)
+{
+	struct home_run *r;
+
+	(void)state;
+	open_pair(64, 16);
+	send_run(FIRST + 1);
+	send_run(FIRST + 2);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, 2);
+	abort_run(FIRST + 1);
+	assert_int_equal(home.node[1]->ep.nkept, 1);
+	assert_int_equal(home_counted(ESP_C_rx_kept_dropped), 1);
+	r = receive(FIRST + 1);
+	assert_true(r->over);
+	assert_int_equal(r->run.status, -ECONNABORTED);
+	good(receive(FIRST + 2), FIRST + 2);
+	ends();
+}
+
+static void group_fails(void **state)
+{
+	(void)state;
+	open_pair(64, 16);
+	send_run(FIRST + 1);
+	send_run(FIRST + 2);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->rooms, 2);
+	esp_member_fail(&home.node[1]->m, -ECANCELED, 1, home.now);
+	assert_int_equal(home.node[1]->rooms, 0);
+	assert_int_equal(home_counted(ESP_C_rx_kept_dropped), 2);
+	send_run(FIRST + 3);
+	ends();
+}
+
+/* It fits no receive of its run: that fails, as it does with messages that come in time. */
+static void fits_nothing(void **state)
+{
+	struct home_op s = { GOAL_OP_SEND, 1, 7, 0, LEN };
+	struct home_run *r;
+
+	(void)state;
+	open_pair(64, 16);
+	home_start(home.node[0], FIRST + 1, &s, 1);
+	home_pass(50 * ESP_MS, NULL);
+	assert_int_equal(home.node[1]->ep.nkept, 1);
+	r = receive(FIRST + 1);
+	home_pass(50 * ESP_MS, NULL);
+	assert_true(r->over);
+	assert_int_equal(r->run.status, -EPROTO);
+	assert_int_equal(home_counted(ESP_C_skip_unmatched), 1);
+	ends();
+}
+
+/* The run comes at the very moment in which nobody is looking. */
+static struct home_run *meanwhile;
+static u32 locks, at;
+
+static void start_between(void)
+{
+	if (meanwhile || ++locks < at)
+		return;
+	home.between = NULL;
+	meanwhile = receive(FIRST + 1);
+}
+
+static void at_any_moment(void **state)
+{
+	bool came = true;
+
+	(void)state;
+	for (at = 1; came; at++) {
+		open_pair(64, 16);
+		meanwhile = NULL;
+		locks = 0;
+		send_run(FIRST + 1);
+		home.between = start_between;
+		home_pass(50 * ESP_MS, NULL);
+		home.between = NULL;
+		came = meanwhile != NULL;
+		if (!came)
+			meanwhile = receive(FIRST + 1);
+		home_pass(50 * ESP_MS, NULL);
+		good(meanwhile, FIRST + 1);
+		ends();
+	}
+	assert_true(at > 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_few),
+		cmocka_unit_test(of_no_bytes),
+		cmocka_unit_test(far_ahead),
+		cmocka_unit_test(less_when_full),
+		cmocka_unit_test(no_room),
+		cmocka_unit_test(long_ones_are_not),
+		cmocka_unit_test(run_fails),
+		cmocka_unit_test(group_fails),
+		cmocka_unit_test(fits_nothing),
+		cmocka_unit_test(at_any_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
