@@ -34,6 +34,7 @@ esp_sources = \
 	%D%/core/esp_mid.h \
 	%D%/core/esp_msg.c \
 	%D%/core/esp_mtu.c \
+	%D%/core/esp_park.c \
 	%D%/core/esp_pull.c \
 	%D%/core/esp_rail.c \
 	%D%/core/esp_rtt.h \

@@ -142,7 +142,7 @@
 #define ESP_RANGES       16   /* pieces of a message a receiver keeps apart */
 #define ESP_TX_HASH      64   /* heads of a flow's messages by id */
 #define ESP_RX_HASH      32   /* heads of its receptions by id */
-#define ESP_PARK_HASH    32   /* heads of its refused messages by group */
+#define ESP_PARK_HASH    32   /* heads of its refused messages by group; bits of a u32 */
 #define ESP_PAUSES       7    /* lengths of the pause after BUSY */
 #define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
 #define ESP_REFUSED_SAID 0x80 /* in esp_flow.refused_how: it is in flight */
@@ -187,7 +187,7 @@ struct esp_params {
 	u64 rto_min;
 	u64 rto_max;
 	u64 probe_min;   /* floor of the tail-loss probe */
-	u64 ack_delay;   /* at most; also at most a quarter of the smoothed round trip */
+	u64 ack_delay;   /* of those that nobody waits for: a message mostly goes back before */
 	u64 queue_delay; /* the window grows until the round trip exceeds the least one by this or
 			   * by its double, whichever is more */
 	u64 hello_retry; /* first pause; doubles, up to 64 times that */
@@ -307,7 +307,7 @@ enum esp_msg_state {
 	ESP_MSG_IDLE = 0, /* not ours */
 	ESP_MSG_QUEUED,   /* has something to be said */
 	ESP_MSG_FLIGHT,   /* everything allowed is said, and not all of it acknowledged */
-	ESP_MSG_PARKED,   /* refused, waits for READY */
+	ESP_MSG_PARKED,   /* refused, waits for READY; or held */
 	ESP_MSG_PAUSED,   /* refused with BUSY, waits for its time */
 };
 
@@ -340,6 +340,8 @@ struct esp_msg {
 	bool eager;
 	bool head;      /* RTS, or an eager message of no bytes: is to be said */
 	bool cancelled; /* CANCEL is to be said, or was */
+	bool held;      /* PARKED, and was never sent: behind one that was refused */
+	bool scout;     /* was held, and is sent to learn whether more may follow */
 };
 
 enum esp_item_kind {
@@ -592,6 +594,8 @@ struct esp_flow {
 	struct esp_link msgs;                  /* all */
 	struct esp_link open;                  /* messages whose id holds the window, ascending */
 	struct esp_link parked[ESP_PARK_HASH]; /* PARKED, by group */
+	u32 nheld;                             /* of them, esp_msg.held */
+	u32 scouts, unhold; /* bit h: of parked[h] a scout is out; it is to be looked for one */
 	struct esp_link paused[ESP_PAUSES]; /* PAUSED, by the length of the pause: in order of time */
 	struct esp_link leaving;            /* those with a due time, in order */
 	struct esp_queue common;            /* for endpoints the pool had no queue for */

@@ -63,7 +63,7 @@ void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 fl
 	if (at_once || p->rx_unacked >= f->node->p.ack_every)
 		p->ack_at = now;
 	else
-		p->ack_at = esp_min(p->ack_at, now + esp_rtt_ack_delay(f, p));
+		p->ack_at = esp_min(p->ack_at, now + f->node->p.ack_delay);
 }
 
 /* Bytes of an ACK chunk for @p. */

@@ -94,6 +94,8 @@
 	X(msg_queued) \
 	X(msg_flight) \
 	X(msg_parked) \
+	X(msg_held)           /* behind one that was refused */ \
+	X(msg_scout)          /* one of those, sent to see */ \
 	X(msg_paused) \
 	X(msg_ready)          /* parked -> queued */ \
 	X(msg_again)          /* paused -> queued */ \

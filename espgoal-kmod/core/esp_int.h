@@ -338,15 +338,25 @@ void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_t
 void esp_msg_cancel(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t);
-/* For the run @k, or for all of its group up to that one. */
-void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool upto);
-bool esp_msg_gone(struct esp_flow *f, u64 cookie, struct esp_todo *t);
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
 void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t);
 bool esp_msg_has_id(struct esp_flow *f, struct esp_msg *m);
 void esp_queue_drop(struct esp_flow *f, struct esp_queue *q);
 void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, struct esp_todo *t);
+
+/* esp_park.c: messages that wait for READY, and those held behind them. */
+void esp_park(struct esp_flow *f, struct esp_msg *m);
+void esp_unpark(struct esp_flow *f, struct esp_msg *m);
+bool esp_hold_wanted(const struct esp_flow *f, const struct esp_msg *m);
+void esp_hold(struct esp_flow *f, struct esp_msg *m);
+/* @m is taken out of its list, or was sent and has an answer. */
+void esp_park_left(struct esp_flow *f, struct esp_msg *m);
+/* If f->unhold says so. */
+void esp_hold_look(struct esp_flow *f);
+/* For the run @k, or for all of its group up to that one. */
+void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool upto);
+bool esp_msg_gone(struct esp_flow *f, u64 cookie, struct esp_todo *t);
 
 /* esp_send.c */
 bool esp_msg_idle(const struct esp_msg *m);

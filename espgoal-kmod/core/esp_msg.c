@@ -6,9 +6,6 @@
  */
 #include "esp_int.h"
 
-#define GONE_MOST  64 /* messages ended under the lock at a time */
-#define PARK_STEPS 16 /* places that one may be moved to the front */
-
 static inline struct esp_msg **head(struct esp_flow *f, u32 mid)
 {
 	return &f->tx_hash[mid % ESP_TX_HASH];
@@ -145,9 +142,14 @@ void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
 	m->eager = m->len <= f->node->p.eager_max;
 	m->head = !m->eager || m->len == 0;
 	m->cancelled = false;
+	m->held = false;
+	m->scout = false;
 	f->nmsgs++;
 	esp_append(&f->msgs, &m->all);
-	esp_msg_queue(f, m);
+	if (unlikely(m->eager && esp_hold_wanted(f, m)))
+		esp_hold(f, m);
+	else
+		esp_msg_queue(f, m);
 }
 
 /* Nothing in flight or lost concerns it any more. */
@@ -191,6 +193,7 @@ void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_t
 	esp_unlink(&m->link);
 	esp_unlink(&m->all);
 	esp_unlink(&m->leave);
+	esp_park_left(f, m);
 	m->state = ESP_MSG_IDLE;
 	m->status = m->cancelled ? -ECANCELED : status;
 	f->nmsgs--;
@@ -230,39 +233,13 @@ void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t)
 	}
 	if (m->state != ESP_MSG_QUEUED)
 		esp_unlink(&m->link);
+	esp_park_left(f, m);
 	m->next = 0;
 	m->granted = 0;
 	m->acked = 0;
 	m->head = !m->eager || m->len == 0;
 	env_count(f->node, ESP_C_msg_renewed, 1);
 	esp_msg_queue(f, m);
-}
-
-/* Where those of this group wait. */
-static struct esp_link *park(struct esp_flow *f, const struct esp_key *k)
-{
-	u64 x = k->nonce ^ k->cookie;
-
-	x *= 0x9e3779b97f4a7c15ull;
-	return &f->parked[(x >> 32) % ESP_PARK_HASH];
-}
-
-/*
- * By their runs, so that those that are called together go in that order. The peer may refuse them
- * in any order: who is far from his place stays where he is.
- */
-static void park_sorted(struct esp_link *head, struct esp_msg *m)
-{
-	u64 number = esp_run_number(&m->key);
-	struct esp_link *at = head;
-	u32 i;
-
-	for (i = 0; i < PARK_STEPS && at->prev != head; i++) {
-		if (esp_run_number(&esp_entry(at->prev, struct esp_msg, link)->key) <= number)
-			break;
-		at = at->prev;
-	}
-	esp_link_before(at, &m->link);
 }
 
 void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
@@ -285,8 +262,7 @@ void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
 	m->acked = 0;
 	m->head = !m->eager || m->len == 0;
 	if (!busy) {
-		park_sorted(park(f, &m->key), m);
-		m->state = ESP_MSG_PARKED;
+		esp_park(f, m);
 		env_count(f->node, ESP_C_msg_parked, 1);
 		return;
 	}
@@ -297,87 +273,6 @@ void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
 		m->tries++;
 	f->park_at = esp_min(f->park_at, m->again_at);
 	env_count(f->node, ESP_C_msg_paused, 1);
-}
-
-static void unpark(struct esp_flow *f, struct esp_msg *m)
-{
-	esp_unlink(&m->link);
-	m->state = ESP_MSG_IDLE;
-	esp_msg_queue(f, m);
-}
-
-/* The receiver waits for it: before what may still be ahead of its run. */
-static void unpark_first(struct esp_flow *f, struct esp_msg *m)
-{
-	unpark(f, m);
-	esp_unlink(&m->link);
-	esp_link_before(m->queue->small.next, &m->link);
-}
-
-/* Those in the list for the run @k, or for any of its group up to that one. */
-static bool unpark_for(struct esp_flow *f, struct esp_link *head, const struct esp_key *k,
-		       bool upto)
-{
-	u64 number = esp_run_number(k);
-	struct esp_link *l, *next;
-	bool found = false;
-
-	for (l = head->next; l != head; l = next) {
-		struct esp_msg *m = esp_entry(l, struct esp_msg, link);
-
-		next = l->next;
-		if (m->key.nonce != k->nonce || m->key.cookie != k->cookie ||
-		    (upto ? esp_run_number(&m->key) > number : esp_run_number(&m->key) != number))
-			continue;
-		if (upto)
-			unpark(f, m);
-		else
-			unpark_first(f, m);
-		env_count(f->node, ESP_C_msg_ready, 1);
-		found = true;
-	}
-	return found;
-}
-
-void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool upto)
-{
-	if (!unpark_for(f, park(f, k), k, upto))
-		env_count(f->node, ESP_C_skip_ready_unknown, 1);
-}
-
-/* Up to GONE_MOST of those in @list that are for the endpoint @cookie end; how many. */
-static u32 end_gone(struct esp_flow *f, struct esp_link *list, u64 cookie, struct esp_todo *t)
-{
-	struct esp_link *l, *next;
-	u32 n = 0;
-
-	for (l = list->next; l != list && n < GONE_MOST; l = next) {
-		struct esp_msg *m = esp_entry(l, struct esp_msg, link);
-
-		next = l->next;
-		if (m->key.cookie != cookie)
-			continue;
-		esp_msg_end(f, m, -ECONNRESET, t);
-		n++;
-	}
-	return n;
-}
-
-/*
- * The endpoint @cookie is no more: nobody will ever say READY for what was refused there, and
- * its memory is its sender's. True: there may be more of that.
- */
-bool esp_msg_gone(struct esp_flow *f, u64 cookie, struct esp_todo *t)
-{
-	u32 i;
-
-	for (i = 0; i < ESP_PARK_HASH; i++)
-		if (end_gone(f, &f->parked[i], cookie, t) == GONE_MOST)
-			return true;
-	for (i = 0; i < ESP_PAUSES; i++)
-		if (end_gone(f, &f->paused[i], cookie, t) == GONE_MOST)
-			return true;
-	return false;
 }
 
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto)
@@ -441,7 +336,7 @@ void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 				f->park_at = esp_min(f->park_at, m->again_at);
 				break;
 			}
-			unpark(f, m);
+			esp_unpark(f, m);
 			env_count(f->node, ESP_C_msg_again, 1);
 		}
 	}

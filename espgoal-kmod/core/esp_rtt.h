@@ -64,10 +64,4 @@ static inline u64 esp_rtt_reorder(const struct esp_flow *f, const struct esp_pat
 	return base + (base >> 3) + ESP_US;
 }
 
-/* How long an acknowledgement may wait for company. */
-static inline u64 esp_rtt_ack_delay(const struct esp_flow *f, const struct esp_path *p)
-{
-	return esp_min(f->node->p.ack_delay, esp_rtt_smooth(f, p) >> 2);
-}
-
 #endif /* ESP_RTT_H */

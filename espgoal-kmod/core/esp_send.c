@@ -21,6 +21,7 @@ struct build {
 	u32 msgs;  /* chunks of messages */
 	bool gone; /* there is a GONE in it, and one is all that counts */
 	bool eliciting;
+	bool ends; /* the last bytes of a long message are in it */
 };
 
 /* Room for a chunk of @len bytes that speaks of @plen bytes of payload, or NULL. */
@@ -423,6 +424,7 @@ static u32 put_msg(struct build *b, struct esp_msg *m)
 		d->plen = cpu_to_le16(n);
 		d->reserved = 0;
 		bytes_out(b, m, from, n, lost);
+		b->ends |= from + n == m->len;
 	}
 	if (esp_msg_idle(m))
 		esp_msg_unqueue(f, m);
@@ -520,6 +522,7 @@ static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struc
 	b->msgs = 0;
 	b->gone = false;
 	b->eliciting = false;
+	b->ends = false;
 	b->limit = (u32)esp_min(p->mtu, p->rail->mtu); /* which may just have changed */
 	if (numbered) {
 		b->first = esp_sent_get(f, true);
@@ -564,6 +567,20 @@ static void discard(struct build *b)
 	env_out_put(b->p->rail, b->o);
 }
 
+/*
+ * Is the acknowledgement of this frame waited for? It lets no further ones leave, or the long
+ * message that it ends is over with it. A probe, or one that only speaks of other things, is asked
+ * about, too.
+ */
+static bool is_pressing(const struct build *b)
+{
+	const struct esp_path *p = b->p;
+	u32 before = p->inflight, after = before + b->o->total_len, half = p->window / 2;
+
+	return p->probes || !b->msgs || b->ends || (before <= half && after > half) ||
+	       after + b->limit > p->window;
+}
+
 static void finish(struct build *b, struct esp_todo *t)
 {
 	struct esp_path *p = b->p;
@@ -577,7 +594,7 @@ static void finish(struct build *b, struct esp_todo *t)
 
 		if (esp_linked(&p->sent))
 			oldest = esp_entry(p->sent.next, struct esp_sent, link)->pn;
-		h->flags = ESP_F_NUMBERED | (p->probes || !b->msgs ? ESP_F_ACK_NOW : 0);
+		h->flags = ESP_F_NUMBERED | (is_pressing(b) ? ESP_F_ACK_NOW : 0);
 		h->pn = cpu_to_le32(p->pn);
 		h->back = cpu_to_le16(p->pn - oldest);
 		s->pn = p->pn++;
@@ -724,6 +741,8 @@ void esp_output(struct esp_flow *f, struct esp_todo *t)
 
 	if (f->state != ESP_FLOW_UP)
 		return;
+	if (unlikely(f->unhold))
+		esp_hold_look(f);
 	if (t->now < f->pause_at) {
 		/* Records come free by acknowledgements, and those of the peer by ours. */
 		for (n = 0; n < f->npaths && !f->pause_acks; n++)

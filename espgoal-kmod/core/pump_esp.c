@@ -29,7 +29,7 @@ void esp_params_default(struct esp_params *p)
 	p->rto_min = ESP_MS;
 	p->rto_max = 500 * ESP_MS;
 	p->probe_min = 100 * ESP_US;
-	p->ack_delay = 50 * ESP_US;
+	p->ack_delay = 500 * ESP_US;
 	p->queue_delay = 50 * ESP_US;
 	p->hello_retry = 500 * ESP_US;
 	p->death = 5 * ESP_S;

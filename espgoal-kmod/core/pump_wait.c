@@ -6,18 +6,14 @@
  */
 #include "esp_int.h"
 
-static void ready_upto(struct esp_ctl *c, u64 number)
-{
-	c->group = true;
-	c->key.opid = (u32)(number >> 32);
-	c->key.start = (u32)number;
-}
-
-/* @c, which nothing leads to any more, is said: for its run, or for all of its group. */
+/* @c, which nothing leads to any more, is said: for its run, or up to the last one it stands for. */
 static void say_ready(struct esp_flow *f, struct esp_ctl *c, u64 now)
 {
-	if (c->kind == ESP_CTL_AHEAD)
-		ready_upto(c, ESP_NEVER);
+	if (c->kind == ESP_CTL_AHEAD) {
+		c->group = true;
+		c->key.opid = (u32)(c->upto >> 32);
+		c->key.start = (u32)c->upto;
+	}
 	c->kind = ESP_CTL_READY;
 	esp_say(f, c, now);
 }
@@ -128,8 +124,8 @@ static void release_waits(struct esp_flow *f, const struct esp_key *k, u64 now)
 }
 
 /*
- * READY for the run @k, or for those up to it if @upto is set, for which @c stands among others;
- * for all of them if there is no memory.
+ * READY for the run @k, or for those up to it if @upto is set, for which @c stands among others; for
+ * the others, too, if there is no memory.
  */
 static void ready_some(struct esp_ctl *c, const struct esp_key *k, bool upto, u64 now)
 {
@@ -156,7 +152,7 @@ struct release {
 	u64 number; /* of the run */
 	u64 near;   /* a message for one up to here would be kept, and for as many again, up to: */
 	u64 upto;
-	struct esp_link one, some, all; /* esp_ctl.link, by what READY says: the run, up to, all */
+	struct esp_link one, some, last; /* esp_ctl.link: READY for the run, up to upto, of all it has */
 };
 
 /* Under the node's lock. */
@@ -172,8 +168,10 @@ static void release(struct release *w, struct esp_ctl *c)
 	}
 	env_flow_get(c->flow);
 	if (stream ? c->upto <= w->upto : c->upto == w->number) {
+		if (stream)
+			c->upto = w->upto;
 		esp_wait_remove(c);
-		esp_append(&w->all, &c->link);
+		esp_append(&w->last, &c->link);
 		return;
 	}
 	c->adding++;
@@ -197,9 +195,9 @@ static struct esp_ctl *pop(struct esp_link *list)
  * Run @k of @m is here: READY to those who were refused ahead of it, and of the runs that go on from
  * there. Who sends ahead of runs is called when half of what may be kept is free for him, so that
  * one READY calls many messages while there is still work here. With other runs of the group in
- * between it is said for each run when it starts. When a record stands for nothing more, it ends
- * with a READY for all of the group: runs may start out of order, and what is still too far ahead
- * is refused again. The work is proportional to the flows that READY goes to.
+ * between it is said for each run when it starts. When nothing more stands behind a record it ends:
+ * runs may start out of order, and what is still too far ahead is refused again. The work is
+ * proportional to the flows that READY goes to.
  */
 static void release_ahead(struct esp_member *m, const struct esp_key *k, u64 now)
 {
@@ -214,7 +212,7 @@ static void release_ahead(struct esp_member *m, const struct esp_key *k, u64 now
 	w.upto = esp_min(w.number + most, w.number | 0xffffffff);
 	esp_link_init(&w.one);
 	esp_link_init(&w.some);
-	esp_link_init(&w.all);
+	esp_link_init(&w.last);
 	wait_key(&key, k, ESP_CTL_AHEAD);
 	env_node_lock(n);
 	for (c = esp_wait_next(n, NULL, &key, ESP_CTL_AHEAD); c; c = next) {
@@ -223,7 +221,7 @@ static void release_ahead(struct esp_member *m, const struct esp_key *k, u64 now
 	}
 	env_node_unlock(n);
 	esp_batch_enter(n);
-	while ((c = pop(&w.all)) != NULL) {
+	while ((c = pop(&w.last)) != NULL) {
 		struct esp_flow *f = c->flow;
 
 		say_ready(f, c, now);

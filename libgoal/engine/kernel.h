@@ -90,8 +90,8 @@ struct kernel_loaded {
 	u64 need[GOAL_MAX_BUFS];
 	struct kernel_range *range; /* of buffer b: first[b] to first[b + 1] */
 	u32 first[GOAL_MAX_BUFS + 1];
-	u32 nobjects;
-	struct kernel_object *idle, **idle_last; /* oldest first */
+	u32 nobjects, nidle;
+	struct kernel_object *idle, **idle_last; /* oldest first, mostly */
 };
 
 /* A thread that starts a run, without the lock. */
@@ -182,6 +182,11 @@ bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded
 struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_loaded *l, int *rc);
 /* Messages of runs that are over still wait for their receivers, which keeps memory. */
 bool kernel_object_sending(const struct kernel_engine *k);
+/*
+ * So many runs of @l have ended here whose messages nobody has taken yet that a blocking call waits
+ * for the receivers: who runs hundreds of calls ahead only makes work for them.
+ */
+bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l);
 void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o);
 void kernel_objects_free(struct kernel_loaded *l); /* those of an unloaded schedule */
 
@@ -218,6 +223,8 @@ void kernel_over(struct kernel_engine *k, struct kernel_run *r, s32 status, u32 
 void kernel_run_put(struct kernel_run *r);
 /* Make progress until @r is over: 0, its error, or -ETIMEDOUT. */
 int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void));
+/* Make progress until a blocking call may start a run of @l: see kernel_object_ahead(). */
+void kernel_wait_sent(struct kernel_engine *k, struct kernel_loaded *l, void (*idle)(void));
 #define KERNEL_SLEEP_FIRST 100 /* microseconds, then doubled */
 
 /* kernel_device.c: the system calls. 0 (or a descriptor) or -errno. */

@@ -9,6 +9,8 @@
 #include "kernel.h"
 
 #define ASK_AGAIN 10000000 /* ns */
+#define LOOKS     4        /* idle objects that a start looks at before it asks for another one */
+#define AHEAD     32       /* runs of a schedule that blocking calls may be ahead of receivers */
 
 /* Messages of its last run may still wait for their receivers. */
 static bool startable(const struct kernel_engine *k, const struct kernel_object *o)
@@ -16,19 +18,48 @@ static bool startable(const struct kernel_engine *k, const struct kernel_object 
 	return __atomic_load_n(&k->word[o->id].free, __ATOMIC_ACQUIRE) == o->starts;
 }
 
-static struct kernel_object *take_idle(struct kernel_engine *k, struct kernel_loaded *l)
+/* The first idle one, off the list. */
+static struct kernel_object *pop(struct kernel_loaded *l)
 {
-	struct kernel_object **at, *o;
+	struct kernel_object *o = l->idle;
 
-	for (at = &l->idle; (o = *at); at = &o->next) {
-		if (!startable(k, o))
-			continue;
-		*at = o->next;
-		if (!*at)
-			l->idle_last = at;
-		return o;
+	l->idle = o->next;
+	if (!l->idle)
+		l->idle_last = &l->idle;
+	l->nidle--;
+	return o;
+}
+
+/*
+ * One out of @most that can be started. They mostly become so in the order in which they were used,
+ * so it is the first; those that cannot go to the end, so that the others have their turn.
+ */
+static struct kernel_object *take_idle(struct kernel_engine *k, struct kernel_loaded *l, u32 most)
+{
+	u32 n = l->nidle < most ? l->nidle : most;
+
+	while (n--) {
+		struct kernel_object *o = pop(l);
+
+		if (startable(k, o))
+			return o;
+		kernel_object_put(l, o);
 	}
 	return NULL;
+}
+
+bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l)
+{
+	struct kernel_object *o = l->nidle < AHEAD ? NULL : take_idle(k, l, LOOKS);
+
+	if (o) { /* for the start that follows */
+		o->next = l->idle;
+		l->idle = o;
+		if (!o->next)
+			l->idle_last = &o->next;
+		l->nidle++;
+	}
+	return l->nidle >= AHEAD && !o;
 }
 
 bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded *but)
@@ -43,9 +74,7 @@ bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded
 
 		if (l == but || !o)
 			continue;
-		l->idle = o->next;
-		if (!l->idle)
-			l->idle_last = &l->idle;
+		pop(l);
 		l->nobjects--;
 		l->loaded->bytes -= sizeof(*o);
 		id = (struct espgoal_id){ .id = o->id };
@@ -80,7 +109,7 @@ static struct kernel_object *make(struct kernel_engine *k, struct kernel_loaded 
 
 struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_loaded *l, int *rc)
 {
-	struct kernel_object *o = take_idle(k, l);
+	struct kernel_object *o = take_idle(k, l, LOOKS);
 
 	*rc = 0;
 	if (likely(o != NULL))
@@ -90,7 +119,11 @@ struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_l
 	if (k->nqueued && k->asked == k->seen && host_now() < k->asked_at + ASK_AGAIN)
 		return NULL;
 	o = make(k, l, rc);
-	if (!o) {
+	if (!o)
+		o = take_idle(k, l, l->nidle);
+	if (o) {
+		*rc = 0;
+	} else {
 		k->asked = k->seen;
 		k->asked_at = host_now();
 	}
@@ -117,6 +150,7 @@ void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o)
 	o->next = NULL;
 	*l->idle_last = o;
 	l->idle_last = &o->next;
+	l->nidle++;
 }
 
 void kernel_objects_free(struct kernel_loaded *l)

@@ -213,11 +213,48 @@ static void learn(struct kernel_engine *k, bool slept)
 	__atomic_store_n(&k->spin, spin, __ATOMIC_RELAXED);
 }
 
+/* One that waits. */
+struct waiter {
+	bool spins, slept;
+	u32 polls, us;
+	void (*idle)(void);
+};
+
+static struct waiter waiter(const struct kernel_engine *k, void (*idle)(void))
+{
+	return (struct waiter){
+		.spins = __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED),
+		.us = KERNEL_SLEEP_FIRST,
+		.idle = idle,
+	};
+}
+
+/*
+ * Between two looks: spin, or sleep until more runs are over than @seen, for ever or for a while.
+ * True: it is time to look at the clock.
+ */
+static bool wait_a_bit(struct kernel_engine *k, struct waiter *w, u32 seen, bool ever)
+{
+	if (w->spins && w->polls < __atomic_load_n(&k->spin, __ATOMIC_RELAXED)) {
+		w->polls++;
+		if (w->idle && !(w->polls % IDLE_POLLS))
+			w->idle();
+		relax();
+		return !(w->polls % CLOCK_POLLS);
+	}
+	ever &= !w->idle && !__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED);
+	if (w->idle)
+		w->idle();
+	nap(k, seen, ever ? ESPGOAL_EVER : w->us * 1000ull);
+	w->slept = true;
+	w->us = w->us * 2 < k->e.attr.sleep_us ? w->us * 2 : k->e.attr.sleep_us;
+	return true;
+}
+
 int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void))
 {
 	u64 deadline = timeout_ms < 0 ? 0 : host_now() + (u64)timeout_ms * 1000000;
-	bool spins = __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED), slept = false;
-	u32 polls = 0, us = KERNEL_SLEEP_FIRST;
+	struct waiter w = waiter(k, idle);
 
 	for (;;) {
 		/* Before the look: what comes after it ends the nap. */
@@ -225,28 +262,30 @@ int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, voi
 
 		kernel_progress(&k->e);
 		if (over(r)) {
-			if (spins)
-				learn(k, slept);
+			if (w.spins)
+				learn(k, w.slept);
 			return r->core.status;
 		}
-		if (spins && polls < __atomic_load_n(&k->spin, __ATOMIC_RELAXED)) {
-			polls++;
-			if (idle && !(polls % IDLE_POLLS))
-				idle();
-			relax();
-			if (polls % CLOCK_POLLS)
-				continue;
-		} else {
-			bool ever = !idle && timeout_ms < 0 &&
-				    !__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED);
-
-			if (idle)
-				idle();
-			nap(k, seen, ever ? ESPGOAL_EVER : us * 1000ull);
-			slept = true;
-			us = us * 2 < k->e.attr.sleep_us ? us * 2 : k->e.attr.sleep_us;
-		}
-		if (timeout_ms >= 0 && host_now() >= deadline)
+		if (wait_a_bit(k, &w, seen, timeout_ms < 0) && timeout_ms >= 0 &&
+		    host_now() >= deadline)
 			return over(r) ? r->core.status : -ETIMEDOUT;
+	}
+}
+
+void kernel_wait_sent(struct kernel_engine *k, struct kernel_loaded *l, void (*idle)(void))
+{
+	struct waiter w = waiter(k, idle);
+
+	for (;;) {
+		u32 seen = load(&k->head->over);
+		bool ahead;
+
+		host_lock(&k->e);
+		ahead = kernel_object_ahead(k, l);
+		host_unlock(&k->e);
+		if (!ahead || load(&k->head->ended))
+			return;
+		wait_a_bit(k, &w, seen, false);
+		kernel_progress(&k->e);
 	}
 }

@@ -79,6 +79,36 @@ static bool stop_said(const struct esp_flow *f, const struct esp_rx *rx)
 	return false;
 }
 
+/* Who is held back behind a refused message is not forgotten. */
+static void check_held(struct sim *s, const struct esp_flow *f)
+{
+	const struct esp_link *l, *k;
+	u32 h, n = 0;
+
+	for (h = 0; h < ESP_PARK_HASH; h++)
+		for (l = f->parked[h].next; l != &f->parked[h]; l = l->next) {
+			const struct esp_msg *m = esp_entry(l, struct esp_msg, link);
+
+			if (m->state != ESP_MSG_PARKED || m->scout || m->has_mid)
+				sim_fail(s, "a message waits in state %u", m->state);
+			if (!m->held)
+				continue;
+			n++;
+			for (k = f->parked[h].next; k != &f->parked[h]; k = k->next) {
+				const struct esp_msg *w = esp_entry(k, struct esp_msg, link);
+
+				if (!w->held && w->key.nonce == m->key.nonce &&
+				    w->key.cookie == m->key.cookie && w->key.opid == m->key.opid)
+					break;
+			}
+			if (k == &f->parked[h] && !((f->scouts | f->unhold) >> h & 1))
+				sim_fail(s, "a message of run %u.%u is held for ever", m->key.opid,
+					 m->key.start);
+		}
+	if (n != f->nheld)
+		sim_fail(s, "a flow holds %u messages, and says %u", n, f->nheld);
+}
+
 static void check_flow(struct sim *s, struct sim_flow *sf)
 {
 	const struct esp_flow *f = &sf->f;
@@ -105,6 +135,7 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 	if (f->nwaits > q->refuse_max || f->nwaits != count(&f->waits))
 		sim_fail(s, "a flow has %u refusals that wait, says %u, and may have %u",
 			 count(&f->waits), f->nwaits, q->refuse_max);
+	check_held(s, f);
 	if (f->nrefused > ESP_REFUSED)
 		sim_fail(s, "a flow has %u refusals to confirm", f->nrefused);
 	for (l = f->msgs.next; l != &f->msgs; l = l->next) {

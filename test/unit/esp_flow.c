@@ -217,6 +217,7 @@ static void acknowledges(void **state)
 		home_start(home.node[0], 100 + i, &s, 1);
 		home_pass(300 * ESP_US, NULL);
 	}
+	home_pass(ESP_MS, NULL);
 	assert_int_equal(home.node[0]->count[ESP_C_tail_probes], probes);
 	assert_int_equal(home.node[0]->flows->f.path[0].nsent, 0);
 	home_close();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Short messages a little ahead of their run are kept: no refusal, no READY, no second frame. Those
- * too far ahead are refused and called in time, and what is kept goes with its run or its group.
+ * too far ahead are refused and called in time, more of them are held back by their sender, and what
+ * is kept goes with its run or its group.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,6 +62,14 @@ static void good(const struct home_run *r, u32 number)
 	assert_int_equal(is, want);
 }
 
+static void good_later(u32 number)
+{
+	struct home_run *r = receive(number);
+
+	home_pass(50 * ESP_MS, NULL);
+	good(r, number);
+}
+
 /* A run that starts finds its message: no frame is needed for it any more. */
 static void a_few(void **state)
 {
@@ -98,7 +107,7 @@ static void of_no_bytes(void **state)
 	ends();
 }
 
-/* Far ahead: each message is refused once at most, and one READY calls many. */
+/* All at once, so that none knows of the others' refusal: each is refused once, and called with others. */
 static void far_ahead(void **state)
 {
 	enum { RUNS = 400 };
@@ -123,6 +132,85 @@ static void far_ahead(void **state)
 	ready = home_counted(ESP_C_ready_sent);
 	assert_in_range(ready, RUNS / 20, RUNS / 6);
 	assert_int_equal(home.node[1]->flows->f.nwaits, 0);
+	ends();
+}
+
+/* One after the other: what would be refused is not even sent, but for a scout now and then. */
+static void held_back(void **state)
+{
+	enum { RUNS = 400 };
+	u32 i;
+
+	(void)state;
+	open_pair(64, 16);
+	for (i = 1; i <= RUNS; i++) {
+		send_run(FIRST + i);
+		home_pass(3 * home.delay + ESP_MS, NULL);
+	}
+	assert_int_equal(home.node[1]->ep.nkept, 16);
+	assert_int_equal(home_counted(ESP_C_refused_run), 1);
+	assert_int_equal(home.node[0]->flows->f.nheld, RUNS - 17);
+	home.frames = 0;
+	for (i = 1; i <= RUNS; i++) {
+		good(receive(FIRST + i), FIRST + i);
+		home_pass(4 * home.delay + ESP_MS, NULL);
+	}
+	assert_int_equal(home.node[0]->flows->f.nheld, 0);
+	assert_true(home_counted(ESP_C_refused_run) <= RUNS / 8 + 2);
+	assert_true(home.frames <= RUNS);
+	ends();
+}
+
+/* Only those of the same stream are: others may have started long ago. */
+static void others_are_not_held(void **state)
+{
+	struct home_run *r;
+	u32 i;
+
+	(void)state;
+	open_pair(64, 16);
+	for (i = 1; i <= 40; i++) {
+		send_run(FIRST + i);
+		home_pass(3 * home.delay + ESP_MS, NULL);
+	}
+	assert_true(home.node[0]->flows->f.nheld > 0);
+	home.starts = false;
+	r = receive(5000);
+	send_run(5000);
+	home_pass(3 * home.delay + ESP_MS, NULL);
+	good(r, 5000);
+	home.starts = true;
+	for (i = 1; i <= 40; i++)
+		receive(FIRST + i);
+	ends();
+}
+
+/* The one that the others are held behind ends: another one is sent instead. */
+static void the_first_ends(void **state)
+{
+	struct esp_flow *f;
+	struct esp_link *l;
+	u32 i;
+
+	(void)state;
+	open_pair(2, 1);
+	for (i = 1; i <= 10; i++) {
+		send_run(FIRST + i);
+		home_pass(3 * home.delay + ESP_MS, NULL);
+	}
+	f = &home.node[0]->flows->f;
+	assert_int_equal(home_counted(ESP_C_refused_run), 1);
+	assert_int_equal(f->nheld, 8);
+	for (i = 0; i < ESP_PARK_HASH && !esp_linked(&f->parked[i]); i++)
+		;
+	l = f->parked[i].next;
+	esp_send_cancel(esp_entry(l, struct esp_msg, link), home.now);
+	home_pass(3 * home.delay + ESP_MS, NULL);
+	assert_int_equal(home_counted(ESP_C_msg_scout), 1);
+	assert_int_equal(f->nheld, 7);
+	for (i = 1; i <= 10; i++)
+		if (i != 2)
+			good_later(FIRST + i);
 	ends();
 }
 
@@ -288,6 +376,9 @@ int main(void)
 		cmocka_unit_test(a_few),
 		cmocka_unit_test(of_no_bytes),
 		cmocka_unit_test(far_ahead),
+		cmocka_unit_test(held_back),
+		cmocka_unit_test(others_are_not_held),
+		cmocka_unit_test(the_first_ends),
 		cmocka_unit_test(less_when_full),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(long_ones_are_not),
