@@ -198,6 +198,7 @@ struct esp_params {
 	u64 mtu_retry;
 	u64 rail_retry; /* a dead path is tried again */
 	u64 busy_retry; /* pause after BUSY; doubles up to 64 times that */
+	u64 hold;        /* a message is held no longer behind others of its stream */
 	u64 local_retry; /* pause after the home had no frame or no record; doubles up to 128 times */
 };
 
@@ -330,7 +331,7 @@ struct esp_msg {
 	u64 next;               /* first byte never sent */
 	u64 granted;            /* long: may be sent up to here */
 	u64 acked;              /* bytes acknowledged */
-	u64 again_at;           /* PAUSED: to be tried again */
+	u64 again_at;           /* PAUSED: to be tried again; held: to be sent all the same */
 	u64 due;                /* its endpoint has closed: to be given up */
 	u32 mid;
 	s32 status;
@@ -340,7 +341,8 @@ struct esp_msg {
 	bool eager;
 	bool head;      /* RTS, or an eager message of no bytes: is to be said */
 	bool cancelled; /* CANCEL is to be said, or was */
-	bool held;      /* PARKED, and was never sent: behind one that was refused */
+	bool ahead;     /* PARKED, because its run is not there yet */
+	bool held;      /* PARKED, and was never sent: behind one of those */
 	bool scout;     /* was held, and is sent to learn whether more may follow */
 };
 

@@ -96,6 +96,7 @@
 	X(msg_parked) \
 	X(msg_held)           /* behind one that was refused */ \
 	X(msg_scout)          /* one of those, sent to see */ \
+	X(msg_held_long)      /* ... because others wait for too long */ \
 	X(msg_paused) \
 	X(msg_ready)          /* parked -> queued */ \
 	X(msg_again)          /* paused -> queued */ \

@@ -9,6 +9,9 @@
 #define GUESS 112 /* most frames' headers are no longer: an acknowledgement and a message */
 
 /* Bytes of each kind of chunk, without payload; 0: depends, see chunk_len(). */
+/* What frames without a number may carry. */
+#define UNNUMBERED (1u << ESP_K_ACK | 1u << ESP_K_PONG | ESP_REFUSALS)
+
 static const u8 chunk_size[ESP_K_KINDS] = {
 	[ESP_K_MSG] = sizeof(struct esp_eager),     [ESP_K_RTS] = sizeof(struct esp_rts),
 	[ESP_K_PULLED] = sizeof(struct esp_pulled), [ESP_K_GRANT] = sizeof(struct esp_grant),
@@ -94,6 +97,7 @@ static bool chunk_len_ok(const struct esp_chunk *c, u32 len)
 		       len <= sizeof(struct esp_ack) + ESP_PN_SPAN / 8 &&
 		       (len - sizeof(struct esp_ack)) % 8 == 0;
 	case ESP_K_NOT_READY:
+	case ESP_K_AHEAD:
 	case ESP_K_BUSY:
 		return len >= sizeof(*c) + 4 && len <= sizeof(*c) + 4 * ESP_LIST_MAX &&
 		       len % 4 == 0;
@@ -177,8 +181,7 @@ int esp_frame_chunks(struct esp_in *in)
 			return ESP_C_drop_chunk_len;
 		if (!chunk_fields_ok(c))
 			return ESP_C_drop_chunk_fields;
-		if (!numbered && c->kind != ESP_K_ACK && c->kind != ESP_K_NOT_READY &&
-		    c->kind != ESP_K_BUSY && c->kind != ESP_K_PONG)
+		if (!numbered && !(1u << c->kind & UNNUMBERED))
 			return ESP_C_drop_unnumbered;
 		if (c->kind == ESP_K_MSG || c->kind == ESP_K_RTS || c->kind == ESP_K_PULLED)
 			n++;

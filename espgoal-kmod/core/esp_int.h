@@ -105,6 +105,9 @@ static inline bool esp_same_run(const struct esp_key *a, const struct esp_key *b
 	       a->start == b->start;
 }
 
+/* Kinds of chunks that refuse messages, as bits. */
+#define ESP_REFUSALS (1u << ESP_K_NOT_READY | 1u << ESP_K_AHEAD | 1u << ESP_K_BUSY)
+
 /* In esp_node.wait and esp_node.kept. */
 static inline u32 esp_wait_head(const struct esp_key *k)
 {
@@ -329,7 +332,7 @@ void esp_sent_acked(struct esp_flow *f, struct esp_sent *s, struct esp_todo *t);
 
 /* esp_msg.c */
 struct esp_msg *esp_msg_find(struct esp_flow *f, u32 mid);
-void esp_msg_add(struct esp_flow *f, struct esp_msg *m);
+void esp_msg_add(struct esp_flow *f, struct esp_msg *m, u64 now);
 void esp_msg_queue(struct esp_flow *f, struct esp_msg *m);
 void esp_msg_unqueue(struct esp_flow *f, struct esp_msg *m);
 void esp_msg_detach(struct esp_flow *f, struct esp_msg *m);
@@ -337,7 +340,8 @@ void esp_msg_lost(struct esp_flow *f, struct esp_item *i);
 void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_todo *t);
 void esp_msg_cancel(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
 void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t);
-void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t);
+/* @kind: of the chunk that says so. */
+void esp_msg_refused(struct esp_flow *f, u32 mid, u8 kind, struct esp_todo *t);
 void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
 void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t);
@@ -346,10 +350,12 @@ void esp_queue_drop(struct esp_flow *f, struct esp_queue *q);
 void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, struct esp_todo *t);
 
 /* esp_park.c: messages that wait for READY, and those held behind them. */
-void esp_park(struct esp_flow *f, struct esp_msg *m);
+/* @ahead: because its run is not there yet. */
+void esp_park(struct esp_flow *f, struct esp_msg *m, bool ahead);
 void esp_unpark(struct esp_flow *f, struct esp_msg *m);
 bool esp_hold_wanted(const struct esp_flow *f, const struct esp_msg *m);
-void esp_hold(struct esp_flow *f, struct esp_msg *m);
+void esp_hold(struct esp_flow *f, struct esp_msg *m, u64 now);
+void esp_hold_timer(struct esp_flow *f, u64 now);
 /* @m is taken out of its list, or was sent and has an answer. */
 void esp_park_left(struct esp_flow *f, struct esp_msg *m);
 /* If f->unhold says so. */
@@ -430,6 +436,7 @@ struct esp_take {
 	u32 plen;
 	u32 fresh;   /* bytes of it that were not here */
 	u8 how;      /* enum esp_take_how */
+	bool ahead;  /* NOT_READY: of its run */
 	bool failed; /* nobody here wants it: its run has failed */
 	bool gone;   /* for an endpoint that is no more */
 	bool begun;  /* its id is marked as being taken in */

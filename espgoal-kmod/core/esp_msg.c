@@ -119,7 +119,7 @@ void esp_msg_unqueue(struct esp_flow *f, struct esp_msg *m)
 	}
 }
 
-void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
+void esp_msg_add(struct esp_flow *f, struct esp_msg *m, u64 now)
 {
 	m->flow = f;
 	m->queue = queue_for(f, m->ep);
@@ -147,7 +147,7 @@ void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
 	f->nmsgs++;
 	esp_append(&f->msgs, &m->all);
 	if (unlikely(m->eager && esp_hold_wanted(f, m)))
-		esp_hold(f, m);
+		esp_hold(f, m, now);
 	else
 		esp_msg_queue(f, m);
 }
@@ -242,7 +242,7 @@ void esp_msg_renew(struct esp_flow *f, struct esp_msg *m, struct esp_todo *t)
 	esp_msg_queue(f, m);
 }
 
-void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
+void esp_msg_refused(struct esp_flow *f, u32 mid, u8 kind, struct esp_todo *t)
 {
 	struct esp_msg *m = esp_msg_find(f, mid);
 
@@ -261,8 +261,8 @@ void esp_msg_refused(struct esp_flow *f, u32 mid, bool busy, struct esp_todo *t)
 	m->next = 0;
 	m->acked = 0;
 	m->head = !m->eager || m->len == 0;
-	if (!busy) {
-		esp_park(f, m);
+	if (kind != ESP_K_BUSY) {
+		esp_park(f, m, kind == ESP_K_AHEAD);
 		env_count(f->node, ESP_C_msg_parked, 1);
 		return;
 	}
@@ -307,7 +307,7 @@ void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *
 }
 
 /*
- * What was BUSY is tried again; what outlives its endpoint too long is given up. Each list is in
+ * What was BUSY is tried again; what outlives its endpoint too long is given up. Both lists are in
  * order of time, so nobody is looked at whose time has not come.
  */
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
@@ -340,6 +340,8 @@ void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 			env_count(f->node, ESP_C_msg_again, 1);
 		}
 	}
+	if (f->nheld)
+		esp_hold_timer(f, t->now);
 }
 
 /* The endpoint goes: eager messages stay for a while if the end is clean, all others end. */

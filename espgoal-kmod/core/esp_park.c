@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Messages that were refused and wait for READY, and short ones that are held back behind them: the
- * next ones of the same stream of runs would be refused as well, three frames each for nothing. A
- * stream is the runs of a group with one operation id.
+ * Messages that were refused and wait for READY, and short ones that are held back behind those
+ * that came ahead of their run: the next ones of the same stream of runs would be refused as well,
+ * three frames each for nothing. A stream is the runs of a group with one operation id.
  *
  * No one is held for ever: as long as one is, another one of its stream waits for READY, or is out
  * as a scout, or the list is marked (esp_flow.unhold) for a look that sends a scout. The scout is
  * accepted, and then the next one goes, or it is refused, and then the receiver knows of the stream.
- * Lists are by group, and in each one scout at a time is out.
+ * Lists are by group, and in each one scout at a time is out. Nor is one held for long: runs may
+ * start in any order, and the one that a held message is for may be what the others wait for.
  */
 #include "esp_int.h"
 
 #define GONE_MOST  64 /* messages ended under the lock at a time */
 #define PARK_STEPS 16 /* looks for the place of one, from either end */
+#define LATE_MOST  64 /* messages that were held for too long are sent at a time */
 #define HOLD_LOOKS 4  /* waiting ones that a new one is compared with */
 #define STREAMS    8  /* of one list that a look for scouts remembers */
 
@@ -61,13 +63,14 @@ static void insert(struct esp_flow *f, struct esp_msg *m)
 	esp_append(list, &m->link);
 }
 
-void esp_park(struct esp_flow *f, struct esp_msg *m)
+void esp_park(struct esp_flow *f, struct esp_msg *m, bool ahead)
 {
 	esp_park_left(f, m);
+	m->ahead = ahead;
 	insert(f, m);
 }
 
-/* Is one of its stream, of the same run or an earlier one, waiting? */
+/* Is one of its stream, of the same run or an earlier one, waiting for its run? */
 bool esp_hold_wanted(const struct esp_flow *f, const struct esp_msg *m)
 {
 	const struct esp_link *list = &f->parked[head(&m->key)], *l;
@@ -76,15 +79,18 @@ bool esp_hold_wanted(const struct esp_flow *f, const struct esp_msg *m)
 	for (l = list->next, i = 0; l != list && i < HOLD_LOOKS; l = l->next, i++) {
 		const struct esp_msg *w = esp_entry(l, struct esp_msg, link);
 
-		if (same_stream(&w->key, &m->key) && w->key.start <= m->key.start)
+		if (w->ahead && same_stream(&w->key, &m->key) && w->key.start <= m->key.start)
 			return true;
 	}
 	return false;
 }
 
-void esp_hold(struct esp_flow *f, struct esp_msg *m)
+void esp_hold(struct esp_flow *f, struct esp_msg *m, u64 now)
 {
+	m->ahead = true;
 	m->held = true;
+	m->again_at = now + f->node->p.hold;
+	f->park_at = esp_min(f->park_at, m->again_at);
 	f->nheld++;
 	insert(f, m);
 	env_count(f->node, ESP_C_msg_held, 1);
@@ -172,11 +178,10 @@ static struct esp_msg *scout(const struct esp_link *list)
 
 void esp_hold_look(struct esp_flow *f)
 {
-	u32 h;
+	u32 look = f->unhold & ~f->scouts, h;
 
-	for (h = 0; f->unhold; h++, f->unhold >>= 1) {
-		struct esp_msg *m = f->unhold & 1 && !(f->scouts >> h & 1) ? scout(&f->parked[h])
-									  : NULL;
+	for (h = 0; h < ESP_PARK_HASH; h++) {
+		struct esp_msg *m = look >> h & 1 ? scout(&f->parked[h]) : NULL;
 
 		if (!m)
 			continue;
@@ -185,6 +190,30 @@ void esp_hold_look(struct esp_flow *f)
 		f->scouts |= 1u << h;
 		env_count(f->node, ESP_C_msg_scout, 1);
 	}
+	f->unhold = 0;
+}
+
+/* Those that were held for too long, some at a time. */
+void esp_hold_timer(struct esp_flow *f, u64 now)
+{
+	struct esp_link *l, *next;
+	u32 h, n = 0;
+
+	for (h = 0; h < ESP_PARK_HASH; h++)
+		for (l = f->parked[h].next; l != &f->parked[h]; l = next) {
+			struct esp_msg *m = esp_entry(l, struct esp_msg, link);
+
+			next = l->next;
+			if (!m->held)
+				continue;
+			if (now < m->again_at || n == LATE_MOST) {
+				f->park_at = esp_min(f->park_at, esp_max(m->again_at, now + ESP_MS));
+				continue;
+			}
+			esp_unpark(f, m);
+			env_count(f->node, ESP_C_msg_held_long, 1);
+			n++;
+		}
 }
 
 /* Up to GONE_MOST of those in @list that are for the endpoint @cookie end; how many. */

@@ -72,10 +72,12 @@ static struct esp_item *item(struct build *b, u32 kind, u32 mid)
 /* All refusals the peer has not confirmed; they come first, and find room in every frame. */
 static void put_refused(struct build *b)
 {
+	static const u8 kinds[] = { ESP_K_NOT_READY, ESP_K_AHEAD, ESP_K_BUSY };
 	struct esp_flow *f = b->f;
-	u32 kind, i, n;
+	u32 k, i, n;
 
-	for (kind = ESP_K_NOT_READY; kind <= ESP_K_BUSY; kind++) {
+	for (k = 0; k < sizeof(kinds); k++) {
+		u8 kind = kinds[k];
 		struct esp_refused *c;
 
 		for (i = 0, n = 0; i < f->nrefused; i++)

@@ -235,7 +235,7 @@ static void last(struct esp_flow *f, struct esp_take *tk)
 			stop(f, tk, &key);
 		break;
 	case ESP_TAKE_NOT_READY:
-		if (!refuse(f, mid, ESP_K_NOT_READY))
+		if (!refuse(f, mid, tk->ahead ? ESP_K_AHEAD : ESP_K_NOT_READY))
 			tk->how = ESP_TAKE_LOST;
 		break;
 	case ESP_TAKE_BUSY:

@@ -39,6 +39,7 @@ void esp_params_default(struct esp_params *p)
 	p->mtu_retry = 10 * ESP_S;
 	p->rail_retry = 100 * ESP_MS;
 	p->busy_retry = 200 * ESP_US;
+	p->hold = 20 * ESP_MS;
 	p->local_retry = 20 * ESP_US;
 }
 
@@ -244,7 +245,7 @@ int esp_send(struct esp_node *n, struct esp_msg *m, const struct esp_peer *peer,
 		env_flow_lock(f);
 		dead = f->state == ESP_FLOW_DEAD;
 		if (!dead) {
-			esp_msg_add(f, m); /* with the reference */
+			esp_msg_add(f, m, now); /* with the reference */
 			esp_batch_push(f);
 		}
 		env_flow_unlock(f);

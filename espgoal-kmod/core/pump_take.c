@@ -231,6 +231,7 @@ static void match(struct esp_flow *f, const struct esp_in *in, struct esp_take *
 		esp_refusal_end(f, tk->wait, false, now);
 		tk->wait = NULL;
 	}
+	tk->ahead = noted == ESP_CTL_AHEAD;
 	if (!tk->wait)
 		tk->how = ESP_TAKE_BUSY;
 }
@@ -260,7 +261,7 @@ static void refusals(struct esp_flow *f, const struct esp_chunk *c, struct esp_t
 	u32 i, n = (le16_to_cpu(c->len) - sizeof(*c)) / 4;
 
 	for (i = 0; i < n; i++)
-		esp_msg_refused(f, le32_to_cpu(r->mid[i]), c->kind == ESP_K_BUSY, t);
+		esp_msg_refused(f, le32_to_cpu(r->mid[i]), c->kind, t);
 }
 
 static void ready(struct esp_flow *f, const struct esp_ready *r)
@@ -319,11 +320,11 @@ static void controls(struct esp_flow *f, const struct esp_in *in, struct esp_tod
 {
 	u32 end = in->hdr_len, off;
 
-	if (in->kinds & (1u << ESP_K_NOT_READY | 1u << ESP_K_BUSY))
+	if (in->kinds & ESP_REFUSALS)
 		for (off = sizeof(struct esp_hdr); off < end; off = esp_chunk_next(in, off)) {
 			const struct esp_chunk *c = esp_chunk(in, off);
 
-			if (c->kind == ESP_K_NOT_READY || c->kind == ESP_K_BUSY)
+			if (1u << c->kind & ESP_REFUSALS)
 				refusals(f, c, t);
 		}
 	for (off = sizeof(struct esp_hdr); off < end; off = esp_chunk_next(in, off)) {

@@ -137,6 +137,7 @@ enum esp_kind {
 	ESP_K_ASK = 16,    /* is this endpoint still there? */
 	ESP_K_GONE = 17,   /* it is not, and will not be */
 	ESP_K_PONG = 18,   /* PING has come */
+	ESP_K_AHEAD = 19,  /* as NOT_READY: they came ahead of their run */
 	ESP_K_KINDS
 };
 
@@ -197,7 +198,7 @@ struct esp_grant {
 	__le64 upto; /* never takes back an earlier one */
 } __attribute__((packed));
 
-/* NOT-READY and BUSY: 1 to ESP_LIST_MAX ids. */
+/* NOT-READY, AHEAD and BUSY: 1 to ESP_LIST_MAX ids. */
 struct esp_refused {
 	struct esp_chunk c;
 	__le32 mid[];

@@ -417,7 +417,7 @@ struct esp_run *env_run_next(struct esp_member *em, struct esp_run *eprev)
 
 bool env_run_past(struct esp_member *m, u32 opid, u32 start)
 {
-	if (start < 1 || start > 4)
+	if (start < 1 || start > 1u << SIM_STARTS)
 		return false;
 	return sim_past(sim_member_of(m), sim_number(opid, start));
 }

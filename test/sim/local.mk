@@ -48,6 +48,9 @@ EXTRA_DIST += \
 	%D%/planted/forget-ready.patch \
 	%D%/planted/grant-backwards.patch \
 	%D%/planted/header-unchecked.patch \
+	%D%/planted/held-for-good.patch \
+	%D%/planted/kept-for-good.patch \
+	%D%/planted/kept-unseen.patch \
 	%D%/planted/linger-not.patch \
 	%D%/planted/message-twice.patch \
 	%D%/planted/mid-ahead.patch \

@@ -15,6 +15,8 @@
 #define LEN   8
 #define FIRST 1000 /* the run that opens the flow; the stream goes on behind it */
 
+static u64 hold = 10 * ESP_S;
+
 static const struct home_op send_op = { GOAL_OP_SEND, 1, 0, 0, LEN };
 static const struct home_op recv_op = { GOAL_OP_RECV, 0, 0, 0, LEN };
 
@@ -35,6 +37,7 @@ static void open_pair(u32 keep_max, u32 keep_ahead)
 	esp_params_default(&p);
 	p.keep_max = keep_max;
 	p.keep_ahead = keep_ahead;
+	p.hold = hold;
 	home_open(2, 1, &p);
 	home.buf = 4096;
 	home.starts = true;
@@ -182,6 +185,32 @@ static void others_are_not_held(void **state)
 	home.starts = true;
 	for (i = 1; i <= 40; i++)
 		receive(FIRST + i);
+	ends();
+}
+
+/* Nor for long: the run of one that is held may start first, and the others may wait for that. */
+static void not_for_long(void **state)
+{
+	struct home_run *r;
+	u32 i;
+
+	(void)state;
+	hold = 20 * ESP_MS;
+	open_pair(0, 1);
+	hold = 10 * ESP_S;
+	r = receive(FIRST + 9);
+	for (i = 1; i <= 10; i++) {
+		send_run(FIRST + i);
+		home_pass(3 * home.delay + 100 * ESP_US, NULL);
+	}
+	assert_int_equal(home.node[0]->flows->f.nheld, 9);
+	assert_false(r->over);
+	home_pass(30 * ESP_MS, NULL);
+	good(r, FIRST + 9);
+	assert_int_equal(home.node[0]->flows->f.nheld, 0);
+	for (i = 1; i <= 10; i++)
+		if (i != 9)
+			good_later(FIRST + i);
 	ends();
 }
 
@@ -378,6 +407,7 @@ int main(void)
 		cmocka_unit_test(far_ahead),
 		cmocka_unit_test(held_back),
 		cmocka_unit_test(others_are_not_held),
+		cmocka_unit_test(not_for_long),
 		cmocka_unit_test(the_first_ends),
 		cmocka_unit_test(less_when_full),
 		cmocka_unit_test(no_room),
