@@ -598,6 +598,7 @@ struct esp_flow {
 	struct esp_link parked[ESP_PARK_HASH]; /* PARKED, by group */
 	u32 nheld;                             /* of them, esp_msg.held */
 	u32 scouts, unhold; /* bit h: of parked[h] a scout is out; it is to be looked for one */
+	u32 accepted;       /* ... with others, since the last one was accepted */
 	struct esp_link paused[ESP_PAUSES]; /* PAUSED, by the length of the pause: in order of time */
 	struct esp_link leaving;            /* those with a due time, in order */
 	struct esp_queue common;            /* for endpoints the pool had no queue for */

@@ -358,6 +358,7 @@ void esp_hold(struct esp_flow *f, struct esp_msg *m, u64 now);
 void esp_hold_timer(struct esp_flow *f, u64 now);
 /* @m is taken out of its list, or was sent and has an answer. */
 void esp_park_left(struct esp_flow *f, struct esp_msg *m);
+void esp_hold_accepted(struct esp_flow *f, const struct esp_msg *m);
 /* If f->unhold says so. */
 void esp_hold_look(struct esp_flow *f);
 /* For the run @k, or for all of its group up to that one. */

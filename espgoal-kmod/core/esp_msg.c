@@ -193,6 +193,8 @@ void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_t
 	esp_unlink(&m->link);
 	esp_unlink(&m->all);
 	esp_unlink(&m->leave);
+	if (unlikely(m->scout) && !status)
+		esp_hold_accepted(f, m);
 	esp_park_left(f, m);
 	m->state = ESP_MSG_IDLE;
 	m->status = m->cancelled ? -ECANCELED : status;

@@ -12,11 +12,12 @@
  */
 #include "esp_int.h"
 
-#define GONE_MOST  64 /* messages ended under the lock at a time */
-#define PARK_STEPS 16 /* looks for the place of one, from either end */
-#define LATE_MOST  64 /* messages that were held for too long are sent at a time */
-#define HOLD_LOOKS 4  /* waiting ones that a new one is compared with */
-#define STREAMS    8  /* of one list that a look for scouts remembers */
+#define GONE_MOST   64 /* messages ended under the lock at a time */
+#define PARK_STEPS  16 /* looks for the place of one, from either end */
+#define LATE_MOST   64 /* messages that were held for too long are sent at a time */
+#define HOLD_LOOKS  4  /* waiting ones that a new one is compared with */
+#define SCOUTS_MOST 16 /* messages that go at once when a scout was accepted */
+#define STREAMS     8  /* of one list that a look for scouts remembers */
 
 static u32 head(const struct esp_key *k)
 {
@@ -96,6 +97,12 @@ void esp_hold(struct esp_flow *f, struct esp_msg *m, u64 now)
 	env_count(f->node, ESP_C_msg_held, 1);
 }
 
+/* The receiver takes what this scout was sent for: more may follow. */
+void esp_hold_accepted(struct esp_flow *f, const struct esp_msg *m)
+{
+	f->accepted |= 1u << head(&m->key);
+}
+
 /* It waits no more, or is no scout any more: it may be another one's turn. */
 void esp_park_left(struct esp_flow *f, struct esp_msg *m)
 {
@@ -155,7 +162,7 @@ void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool upto)
 }
 
 /* The first one held in the list of a stream of which no other one waits before it. */
-static struct esp_msg *scout(const struct esp_link *list)
+static struct esp_msg *first_held(const struct esp_link *list)
 {
 	const struct esp_key *seen[STREAMS];
 	const struct esp_link *l;
@@ -176,21 +183,42 @@ static struct esp_msg *scout(const struct esp_link *list)
 	return NULL;
 }
 
+/*
+ * A scout, if there is one to be sent; where the last one was accepted, others of its stream go
+ * before it.
+ */
+static void send_scout(struct esp_flow *f, u32 h)
+{
+	struct esp_link *list = &f->parked[h], *l, *next;
+	struct esp_msg *m = first_held(list), *s = m;
+	u32 n = f->accepted >> h & 1 ? SCOUTS_MOST : 1;
+
+	if (!m)
+		return;
+	for (l = &m->link; l != list && n; l = next) {
+		struct esp_msg *w = esp_entry(l, struct esp_msg, link);
+
+		next = l->next;
+		if (!w->held || !same_stream(&w->key, &m->key))
+			continue;
+		esp_unpark(f, w);
+		s = w;
+		n--;
+	}
+	s->scout = true;
+	f->scouts |= 1u << h;
+	env_count(f->node, ESP_C_msg_scout, 1);
+}
+
 void esp_hold_look(struct esp_flow *f)
 {
 	u32 look = f->unhold & ~f->scouts, h;
 
-	for (h = 0; h < ESP_PARK_HASH; h++) {
-		struct esp_msg *m = look >> h & 1 ? scout(&f->parked[h]) : NULL;
-
-		if (!m)
-			continue;
-		esp_unpark(f, m);
-		m->scout = true;
-		f->scouts |= 1u << h;
-		env_count(f->node, ESP_C_msg_scout, 1);
-	}
+	for (h = 0; look; h++, look >>= 1)
+		if (look & 1)
+			send_scout(f, h);
 	f->unhold = 0;
+	f->accepted = 0;
 }
 
 /* Those that were held for too long, some at a time. */

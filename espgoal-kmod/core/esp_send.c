@@ -21,7 +21,7 @@ struct build {
 	u32 msgs;  /* chunks of messages */
 	bool gone; /* there is a GONE in it, and one is all that counts */
 	bool eliciting;
-	bool ends; /* the last bytes of a long message are in it */
+	bool awaited; /* the last bytes of a long message are in it, or a scout */
 };
 
 /* Room for a chunk of @len bytes that speaks of @plen bytes of payload, or NULL. */
@@ -409,6 +409,7 @@ static u32 put_msg(struct build *b, struct esp_msg *m)
 		else
 			head_out(b, m, ESP_ITEM_HEAD);
 		m->head = false;
+		b->awaited |= m->scout;
 	} else {
 		struct esp_pulled *d;
 
@@ -426,7 +427,7 @@ static u32 put_msg(struct build *b, struct esp_msg *m)
 		d->plen = cpu_to_le16(n);
 		d->reserved = 0;
 		bytes_out(b, m, from, n, lost);
-		b->ends |= from + n == m->len;
+		b->awaited |= from + n == m->len;
 	}
 	if (esp_msg_idle(m))
 		esp_msg_unqueue(f, m);
@@ -524,7 +525,7 @@ static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struc
 	b->msgs = 0;
 	b->gone = false;
 	b->eliciting = false;
-	b->ends = false;
+	b->awaited = false;
 	b->limit = (u32)esp_min(p->mtu, p->rail->mtu); /* which may just have changed */
 	if (numbered) {
 		b->first = esp_sent_get(f, true);
@@ -571,15 +572,15 @@ static void discard(struct build *b)
 
 /*
  * Is the acknowledgement of this frame waited for? It lets no further ones leave, or the long
- * message that it ends is over with it. A probe, or one that only speaks of other things, is asked
- * about, too.
+ * message that it ends is over with it, or others wait for what becomes of the scout in it. A probe,
+ * or one that only speaks of other things, is asked about, too.
  */
 static bool is_pressing(const struct build *b)
 {
 	const struct esp_path *p = b->p;
 	u32 before = p->inflight, after = before + b->o->total_len, half = p->window / 2;
 
-	return p->probes || !b->msgs || b->ends || (before <= half && after > half) ||
+	return p->probes || !b->msgs || b->awaited || (before <= half && after > half) ||
 	       after + b->limit > p->window;
 }
 

@@ -225,7 +225,6 @@ void kernel_run_put(struct kernel_run *r);
 int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void));
 /* Make progress until a blocking call may start a run of @l: see kernel_object_ahead(). */
 void kernel_wait_sent(struct kernel_engine *k, struct kernel_loaded *l, void (*idle)(void));
-#define KERNEL_SLEEP_FIRST 100 /* microseconds, then doubled */
 
 /* kernel_device.c: the system calls. 0 (or a descriptor) or -errno. */
 int kernel_device_open(void);

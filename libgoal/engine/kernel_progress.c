@@ -11,6 +11,7 @@
 #define IDLE_POLLS  128  /* between two calls of idle() while spinning */
 #define CLOCK_POLLS 1024 /* between two looks at the clock */
 #define SPIN_LEAST  64
+#define SENT_SLEEP  100 /* microseconds, then doubled */
 
 static u32 load(const __u32 *at)
 {
@@ -220,11 +221,11 @@ struct waiter {
 	void (*idle)(void);
 };
 
-static struct waiter waiter(const struct kernel_engine *k, void (*idle)(void))
+static struct waiter waiter(const struct kernel_engine *k, u32 us, void (*idle)(void))
 {
 	return (struct waiter){
 		.spins = __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED),
-		.us = KERNEL_SLEEP_FIRST,
+		.us = us,
 		.idle = idle,
 	};
 }
@@ -254,7 +255,8 @@ static bool wait_a_bit(struct kernel_engine *k, struct waiter *w, u32 seen, bool
 int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void))
 {
 	u64 deadline = timeout_ms < 0 ? 0 : host_now() + (u64)timeout_ms * 1000000;
-	struct waiter w = waiter(k, idle);
+	/* The end of the run ends the nap: waking up before that is for idle() alone. */
+	struct waiter w = waiter(k, k->e.attr.sleep_us, idle);
 
 	for (;;) {
 		/* Before the look: what comes after it ends the nap. */
@@ -274,7 +276,7 @@ int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, voi
 
 void kernel_wait_sent(struct kernel_engine *k, struct kernel_loaded *l, void (*idle)(void))
 {
-	struct waiter w = waiter(k, idle);
+	struct waiter w = waiter(k, SENT_SLEEP, idle); /* which nobody will wake up */
 
 	for (;;) {
 		u32 seen = load(&k->head->over);

@@ -112,7 +112,7 @@ static u64 patience(const struct kernel_engine *k, void (*idle)(void))
 	if (__atomic_load_n(&k->e.spins, __ATOMIC_RELAXED))
 		return 0;
 	/* Others' callbacks, and Open MPI's progress, want their turn. */
-	return idle || k->e.active ? KERNEL_SLEEP_FIRST * 1000ull : ESPGOAL_EVER;
+	return idle || k->e.active ? k->e.attr.sleep_us * 1000ull : ESPGOAL_EVER;
 }
 
 int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_run_attr *attr,

@@ -169,8 +169,8 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 	}
 }
 
-/* CPUs that decide at the same moment may keep one each. */
-#define KEEP_CPUS 8
+/* CPUs that decide at the same moment may keep one more each; here any entry may be one. */
+#define KEEP_CPUS 64
 
 static void check_kept(struct sim *s, const struct sim_node *n)
 {
