@@ -16,7 +16,7 @@
 #define PARK_STEPS  16 /* looks for the place of one, from either end */
 #define LATE_MOST   64 /* messages that were held for too long are sent at a time */
 #define HOLD_LOOKS  4  /* waiting ones that a new one is compared with */
-#define SCOUTS_MOST 16 /* messages that go at once when a scout was accepted */
+#define SCOUTS_MOST 8  /* messages that go at once when a scout was accepted */
 #define STREAMS     8  /* of one list that a look for scouts remembers */
 
 static u32 head(const struct esp_key *k)

@@ -19,8 +19,8 @@ void esp_params_default(struct esp_params *p)
 	p->window_min = 2;
 	p->ack_every = 10;
 	p->refuse_max = 64;
-	p->keep_max = 64;
-	p->keep_ahead = 16;
+	p->keep_max = 128;
+	p->keep_ahead = 32;
 	p->pull_pct = 200;
 	p->pull_min = 16384;
 	p->pull_rate = 1250000000; /* 10 Gb/s */

@@ -69,8 +69,8 @@ static void keeping(const struct maker *of, struct esp_params *p)
 {
 	struct maker beside = *of, *m = &beside;
 
-	p->keep_max = (uint32_t)PICK(m, 64, 64, 64, 16, 2, 0);
-	p->keep_ahead = (uint32_t)PICK(m, 16, 16, 4, 1);
+	p->keep_max = (uint32_t)PICK(m, 128, 128, 128, 16, 2, 0);
+	p->keep_ahead = (uint32_t)PICK(m, 32, 32, 4, 1);
 }
 
 static void parameters(struct maker *m)
