@@ -60,6 +60,7 @@ static const struct request_limits all_limits[] = {
 	  .fp = true },
 };
 
+#define LIMITS     (sizeof(all_limits) / sizeof(all_limits[0]))
 #define OBJECT_MAX (1u << 17) /* larger runs are laid out, and not started */
 
 /* A schedule that was loaded, and a run of it. */
@@ -73,7 +74,6 @@ struct loaded {
 	struct core_segment seg[GOAL_MAX_BUFS + 1];
 };
 
-static struct request_limits limits;
 static struct input_world w;
 static struct loaded *now;
 
@@ -164,7 +164,7 @@ static struct loaded *take_in(struct espgoal_load *a, int fill, s64 *rc)
 	*rc = request_load_read(a, o->data);
 	if (*rc >= 0) {
 		o->words = memory((size_t)*rc, fill);
-		*rc = request_load(a, o->data, o->words, &limits, &o->s, &o->lay);
+		*rc = request_load(a, o->data, o->words, w.l, &o->s, &o->lay);
 	}
 	if (!*rc)
 		return o;
@@ -204,7 +204,7 @@ static void load(const struct espgoal_load *a)
 		refused = verified(a, &data, &s, &e);
 		says = refused == -E2BIG ? SAYS_2BIG
 		       : refused         ? SAYS_INVAL
-					 : naive_load(a, &s, &limits);
+					 : naive_load(a, &s, w.l);
 	}
 	for (k = 0; k < 2; k++) {
 		struct espgoal_load copy = *a;
@@ -218,7 +218,7 @@ static void load(const struct espgoal_load *a)
 		       "another rule was broken");
 		if (!o)
 			continue;
-		naive_good_layout(&copy, &o->s, &limits, &o->lay);
+		naive_good_layout(&copy, &o->s, w.l, &o->lay);
 		unload(now);
 		now = o;
 	}
@@ -323,10 +323,9 @@ static void carry_out(u32 cmd, const union request *asked, const union request *
 
 	switch (cmd) {
 	case ESPGOAL_OPEN:
-		demand(a->open.runs == runs && runs <= limits.runs_max, "runs are %u",
-		       a->open.runs);
-		demand(a->open.area >= area && a->open.area - area < limits.page &&
-			       a->open.area % limits.page == 0 && area <= limits.area_max,
+		demand(a->open.runs == runs && runs <= w.l->runs_max, "runs are %u", a->open.runs);
+		demand(a->open.area >= area && a->open.area - area < w.l->page &&
+			       a->open.area % w.l->page == 0 && area <= w.l->area_max,
 		       "the area is %llu", (unsigned long long)a->open.area);
 		break;
 	case ESPGOAL_GROUP:
@@ -348,14 +347,14 @@ static void carry_out(u32 cmd, const union request *asked, const union request *
 static void request(u32 cmd, const union request *asked)
 {
 	union request a = *asked, again = *asked;
-	u32 says = naive_check(cmd, asked, &limits);
+	u32 says = naive_check(cmd, asked, w.l);
 	int rc;
 
 	demand(request_known(cmd) == (naive_known(cmd) && cmd != ESPGOAL_START),
 	       "request %#x is known", cmd);
-	rc = request_check(cmd, &a, &limits);
+	rc = request_check(cmd, &a, w.l);
 	answer(cmd, says, rc, "the argument");
-	demand(rc == request_check(cmd, &again, &limits) && !memcmp(&a, &again, sizeof(a)),
+	demand(rc == request_check(cmd, &again, w.l) && !memcmp(&a, &again, sizeof(a)),
 	       "request %#x is answered otherwise the second time", cmd);
 	demand(cmd == ESPGOAL_OPEN || !memcmp(&a, asked, sizeof(a)), "request %#x is changed", cmd);
 	if (!rc)
@@ -364,7 +363,7 @@ static void request(u32 cmd, const union request *asked)
 
 static void start_checked(const struct espgoal_start *a)
 {
-	u32 says = naive_check(ESPGOAL_START, a, &limits);
+	u32 says = naive_check(ESPGOAL_START, a, w.l);
 	int rc = request_start_check(a);
 
 	answer(ESPGOAL_START, says, rc, "the argument of START");
@@ -381,9 +380,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	_Static_assert(sizeof(struct espgoal_start) <= sizeof(union request), "START has room too");
 	if (size < 2)
 		return 0;
-	limits =
-		all_limits[(data[0] & ~INPUT_RAILS) % (sizeof(all_limits) / sizeof(all_limits[0]))];
-	w = (struct input_world){ .self = { .cookie = 0x2222, .rails = data[0] & INPUT_RAILS },
+	w = (struct input_world){ .l = &all_limits[(data[0] & ~INPUT_RAILS) % LIMITS],
+				  .self = { .cookie = 0x2222, .rails = data[0] & INPUT_RAILS },
 				  .ranks = 1 };
 	memset(w.self.node, 0x11, sizeof(w.self.node));
 	n = data[1] % (INPUT_REQUESTS + 1);
@@ -476,6 +474,24 @@ static void simple(const char *folder)
 	fclose(out);
 }
 
+/* At the w.l-> */
+static void edges(const char *folder)
+{
+	struct espgoal_open o = { .runs = 0, .area = 1 };
+	struct espgoal_group g = { .nonce = 1, .npeers = 1, .peers = USER_BASE, .ranks = USER_BASE };
+	struct espgoal_load l = { .data = USER_BASE, .bytes = 1 };
+	struct espgoal_start s = { .segs = USER_BASE };
+	struct espgoal_counter_name name = { .set = ESPGOAL_SET_FLOW };
+
+	begin(folder, "edge", 1, 5);
+	ask_fixed(ESPGOAL_OPEN, &o, FIX_EDGE);
+	ask_fixed(ESPGOAL_GROUP, &g, FIX_EDGE);
+	ask_fixed(ESPGOAL_LOAD, &l, FIX_EDGE);
+	ask_fixed(ESPGOAL_START, &s, FIX_EDGE);
+	ask_fixed(ESPGOAL_COUNTER_NAME, &name, FIX_EDGE);
+	fclose(out);
+}
+
 /* Four ranks of two nodes, ours the second. */
 static void table(const char *folder)
 {
@@ -546,6 +562,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	simple(argv[1]);
+	edges(argv[1]);
 	table(argv[1]);
 	starts(argv[1], "start", 0);
 	starts(argv[1], "start-small", 1);

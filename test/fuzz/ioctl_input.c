@@ -149,10 +149,50 @@ static void fix_segments(struct espgoal_start *a, u64 left)
 	a->flags &= ~(u32)ESPGOAL_START_FAILED;
 }
 
+/* The limit, one less or one more. */
+static u64 edge(u64 limit, u64 by)
+{
+	return limit + by % 3 - 1;
+}
+
+static void fix_edge(u32 cmd, union request *a, const struct request_limits *l)
+{
+	struct espgoal_start *s = (struct espgoal_start *)a;
+
+	switch (cmd) {
+	case ESPGOAL_OPEN:
+		a->open.runs = (u32)edge(l->runs_max, a->open.runs);
+		a->open.area = edge(l->area_max, a->open.area);
+		break;
+	case ESPGOAL_GROUP:
+		a->group.nonce %= 3;
+		a->group.nranks = (u32)edge(l->ranks_max, a->group.nranks);
+		a->group.npeers = (u32)edge(a->group.nranks, a->group.npeers);
+		a->group.rank = (u32)edge(a->group.nranks, a->group.rank);
+		break;
+	case ESPGOAL_LOAD:
+		a->load.bytes = edge(l->sched_max, a->load.bytes);
+		break;
+	case ESPGOAL_START:
+		s->nsegs = (u32)edge(REQUEST_SEGS_MAX, s->nsegs);
+		break;
+	case ESPGOAL_FAIL:
+		a->fail.status = -96 - a->fail.status % 32;
+		break;
+	case ESPGOAL_COUNTER_NAME:
+		a->name.index = (u32)edge(request_counters(a->name.set, l), a->name.index);
+		break;
+	default:
+		break;
+	}
+}
+
 void input_fix(struct input *in, const struct input_world *w)
 {
 	struct espgoal_group *g = &in->arg.group;
 
+	if (in->how & FIX_EDGE)
+		fix_edge(in->cmd, &in->arg, w->l);
 	if (in->how & FIX_BLANK)
 		naive_blank(in->cmd, &in->arg);
 	if (in->how & FIX_POINTERS)

@@ -21,6 +21,7 @@
 #define FIX_SCHEDULE 0x10 /* what is at data describes a schedule: this is loaded */
 #define FIX_SEGMENTS 0x20 /* of a start: as long as they have to be */
 #define FIX_ALL      0x3f
+#define FIX_EDGE     0x40 /* counts and sizes: at their limits, or one beside */
 
 /* What FIX_SCHEDULE makes an operation of. */
 struct input_op {
@@ -41,6 +42,7 @@ struct input {
 
 /* What a request is mended for. */
 struct input_world {
+	const struct request_limits *l;
 	struct request_self self;
 	u32 rank, ranks; /* in the group that was added last, at first one of a single rank */
 	u64 in_bytes;    /* of the schedule that was loaded last */

@@ -124,6 +124,7 @@ EXTRA_DIST += \
 	%D%/corpus/frame/plain \
 	%D%/corpus/frame/rails \
 	%D%/corpus/frame/refused \
+	%D%/corpus/ioctl/edge \
 	%D%/corpus/ioctl/group \
 	%D%/corpus/ioctl/object \
 	%D%/corpus/ioctl/query \
