@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
  * The schedule of ESPGOAL_LOAD: read, verified, and laid out: where in the memory of a run of it the
- * messages, the buffers and the scratch lie. Sums stay far below 64 bits, since each length is
- * compared with a limit of 32 bits before it is added.
+ * messages, the buffers and the scratch lie. Sums are of 64 bits, and stay far below: a schedule has
+ * less than 2^24 operations, and no length is added before it was compared with a limit of 32 bits.
+ * Places are of 32 bits: they mean nothing before the sum of all is known to be small.
  */
 #include "request.h"
 
@@ -56,24 +57,23 @@ static int check(const struct core_sched *s, const struct request_limits *l,
 	return lay->fp && !l->fp ? -EOPNOTSUPP : 0;
 }
 
-static int lay_out_messages(const struct core_sched *s, const struct request_limits *l,
-			    struct request_layout *lay, u64 *bytes)
+/* How many bytes they take. */
+static u64 lay_out_messages(const struct core_sched *s, const struct request_limits *l,
+			    struct request_layout *lay)
 {
+	u64 bytes = 0;
 	u32 i;
 
-	*bytes = 0;
 	for (i = 0; i < s->hdr->nops; i++) {
 		const struct goal_op *op = &s->op[i];
 
-		lay->msg_at[i] = (u32)*bytes;
+		lay->msg_at[i] = (u32)bytes;
 		if (op->code != GOAL_OP_SEND)
 			continue;
 		lay->nsends++;
-		*bytes += l->msg_head + align(op->len < l->eager_max ? op->len : l->eager_max, 8);
-		if (*bytes > REQUEST_RUN_MAX)
-			return -E2BIG;
+		bytes += l->msg_head + align(op->len < l->eager_max ? op->len : l->eager_max, 8);
 	}
-	return 0;
+	return bytes;
 }
 
 /* Buffers that the process reads are in the area, the others and the scratch with the run. */
@@ -107,18 +107,16 @@ static int lay_out_buffers(const struct core_sched *s, const struct request_limi
 static int lay_out(const struct core_sched *s, const struct request_limits *l,
 		   struct request_layout *lay)
 {
-	u64 at, msgs, mem, area;
-	int rc = lay_out_messages(s, l, lay, &msgs);
+	u64 at, mem, area;
+	int rc = lay_out_buffers(s, l, lay, &mem, &area);
 
-	if (!rc)
-		rc = lay_out_buffers(s, l, lay, &mem, &area);
 	if (rc)
 		return rc;
 	at = align(l->run_head, 8);
 	lay->arrays_at = (u32)at;
 	at += align(core_run_bytes(s), 8);
 	lay->msgs_at = (u32)at;
-	at = align(at + msgs, REQUEST_UNIT);
+	at = align(at + lay_out_messages(s, l, lay), REQUEST_UNIT);
 	lay->mem_at = (u32)at;
 	at += mem;
 	if (at > REQUEST_RUN_MAX)

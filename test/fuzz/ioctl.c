@@ -6,17 +6,12 @@
  * man page has; nothing is read twice, nothing written elsewhere, and the same question asked twice
  * has the same answer.
  *
- * What an input is: ioctl_input.h.
- *
- * Built with -DFUZZ_CORPUS it is the program that wrote the corpus, into the folder that it is
- * given (make fuzz-corpus).
+ * What an input is: ioctl_input.h. The corpus: ioctl_corpus.c.
  */
 #include "ioctl_input.h"
 #include "ioctl_naive.h"
 #include "ioctl_user.h"
 #include "request_start.h"
-
-#ifndef FUZZ_CORPUS
 
 /* Of a module with its defaults, more or less; of a small one; and one whose objects are huge. */
 static const struct request_limits all_limits[] = {
@@ -56,8 +51,7 @@ static const struct request_limits all_limits[] = {
 	  .msg_head = 42u << 20,
 	  .node_counters = 90,
 	  .ep_counters = 14,
-	  .flow_counters = 80,
-	  .fp = true },
+	  .flow_counters = 80 },
 };
 
 #define LIMITS     (sizeof(all_limits) / sizeof(all_limits[0]))
@@ -408,166 +402,3 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	user_close();
 	return 0;
 }
-
-#else /* FUZZ_CORPUS */
-
-static FILE *out;
-
-static void begin(const char *folder, const char *name, u8 circumstances, u8 requests)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	out = fopen(path, "wb");
-	demand(out, "%s cannot be written", path);
-	fputc(circumstances, out);
-	fputc(requests, out);
-}
-
-static void ask_fixed(u32 cmd, const void *arg, u8 how)
-{
-	fputc(input_code(cmd), out);
-	fputc(how, out);
-	fwrite(arg, 1, _IOC_SIZE(cmd), out);
-}
-
-static void ask(u32 cmd, const void *arg)
-{
-	ask_fixed(cmd, arg, FIX_ALL);
-}
-
-/* What is in the memory, one thing behind the other. */
-static void has(const void *what, size_t bytes)
-{
-	fwrite(what, 1, bytes, out);
-}
-
-static void simple(const char *folder)
-{
-	struct espgoal_open o = { .runs = 5, .area = 5000 };
-	struct espgoal_run r = { .sched = 1 };
-	struct espgoal_wait wait = {
-		.run = 1, .seen = 2, .timeout = 3, .flags = ESPGOAL_WAIT_UNTIL
-	};
-	struct espgoal_id id = { .id = 1 };
-	struct espgoal_fail f = { .group = 1, .status = -ECANCELED, .rank = ESPGOAL_NONE };
-	struct espgoal_counters c = { .set = ESPGOAL_SET_FLOW, .n = 100, .flow = 7 };
-	struct espgoal_counter_name name = { .set = ESPGOAL_SET_ENDPOINT, .index = 3 };
-	struct espgoal_rail rail = { .path = 2 };
-	struct espgoal_flow flow = { .cursor = 4 };
-
-	begin(folder, "object", 0, 7);
-	ask(ESPGOAL_OPEN, &o);
-	ask(ESPGOAL_RUN, &r);
-	ask(ESPGOAL_WAIT, &wait);
-	ask(ESPGOAL_CANCEL, &id);
-	ask(ESPGOAL_RUN_FREE, &id);
-	ask(ESPGOAL_UNLOAD, &id);
-	ask(ESPGOAL_GROUP_FREE, &id);
-	fclose(out);
-	begin(folder, "query", 0, 5);
-	ask(ESPGOAL_FAIL, &f);
-	ask(ESPGOAL_COUNT, &c);
-	ask(ESPGOAL_COUNTER_NAME, &name);
-	ask(ESPGOAL_RAIL, &rail);
-	ask(ESPGOAL_FLOW, &flow);
-	fclose(out);
-}
-
-/* At the w.l-> */
-static void edges(const char *folder)
-{
-	struct espgoal_open o = { .runs = 0, .area = 1 };
-	struct espgoal_group g = { .nonce = 1, .npeers = 1, .peers = USER_BASE, .ranks = USER_BASE };
-	struct espgoal_load l = { .data = USER_BASE, .bytes = 1 };
-	struct espgoal_start s = { .segs = USER_BASE };
-	struct espgoal_counter_name name = { .set = ESPGOAL_SET_FLOW };
-
-	begin(folder, "edge", 1, 5);
-	ask_fixed(ESPGOAL_OPEN, &o, FIX_EDGE);
-	ask_fixed(ESPGOAL_GROUP, &g, FIX_EDGE);
-	ask_fixed(ESPGOAL_LOAD, &l, FIX_EDGE);
-	ask_fixed(ESPGOAL_START, &s, FIX_EDGE);
-	ask_fixed(ESPGOAL_COUNTER_NAME, &name, FIX_EDGE);
-	fclose(out);
-}
-
-/* Four ranks of two nodes, ours the second. */
-static void table(const char *folder)
-{
-	struct espgoal_peer peer[2] = { 0 };
-	struct espgoal_rank rank[4] = { 0 };
-	struct espgoal_group g = { .nonce = 1,
-				   .nranks = 11,
-				   .npeers = 5,
-				   .rank = 1,
-				   .ranks = USER_BASE,
-				   .peers = USER_BASE + sizeof(rank) };
-	u32 i;
-
-	for (i = 0; i < 4; i++)
-		rank[i] = (struct espgoal_rank){ .cookie = 100 + i, .peer = i % 2 };
-	for (i = 0; i < 2; i++) {
-		memset(peer[i].node, 0x80 + (int)i, sizeof(peer[i].node));
-		peer[i].link[i].bytes[0] = ESP_CARRIER_ETHER;
-		peer[i].link[i].bytes[9] = (u8)(1 + i);
-	}
-	begin(folder, "group", INPUT_RAILS, 1);
-	ask(ESPGOAL_GROUP, &g);
-	has(rank, sizeof(rank));
-	has(peer, sizeof(peer));
-	fclose(out);
-}
-
-/* Two buffers that are copied in, one of them also out; and starts from one, two and four segments. */
-static void starts(const char *folder, const char *name, u8 circumstances)
-{
-	struct input_op op[4] = { { .code = GOAL_OP_SEND, .buf = 0, .len = 40 },
-				  { .code = GOAL_OP_COPY, .buf = 1, .len = 24 },
-				  { .code = GOAL_OP_RECV, .buf = 2, .len = 16 },
-				  { .code = GOAL_OP_REDUCE,
-				    .dtype = GOAL_TYPE_INT32,
-				    .rop = GOAL_ROP_SUM,
-				    .buf = 3,
-				    .len = 2 } };
-	struct espgoal_seg seg[4] = { { 0, 8 }, { 8, 0 }, { 1, 30 }, { 16, 100 } };
-	struct espgoal_load l = { .data = USER_BASE,
-				  .bytes = 100 << 16 | 3 << 8 | 4,
-				  .buf = { 1, 3, 2 } };
-	struct espgoal_start one = { .nsegs = 1 }, two = one, four = one, none = one;
-
-	two.nsegs = 2;
-	two.seg[0].len = 20;
-	two.flags = ESPGOAL_START_WAIT;
-	two.timeout = 5;
-	four.nsegs = 4;
-	four.segs = USER_BASE + sizeof(op);
-	none.nsegs = 0;
-	none.flags = ESPGOAL_START_FAILED;
-	begin(folder, name, circumstances, 5);
-	ask(ESPGOAL_LOAD, &l);
-	ask(ESPGOAL_START, &one);
-	ask(ESPGOAL_START, &two);
-	ask(ESPGOAL_START, &four);
-	ask_fixed(ESPGOAL_START, &none, 0);
-	has(op, sizeof(op));
-	has(seg, sizeof(seg));
-	fclose(out);
-}
-
-int main(int argc, char **argv)
-{
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
-		return 2;
-	}
-	simple(argv[1]);
-	edges(argv[1]);
-	table(argv[1]);
-	starts(argv[1], "start", 0);
-	starts(argv[1], "start-small", 1);
-	starts(argv[1], "start-huge", 2);
-	return 0;
-}
-
-#endif /* FUZZ_CORPUS */

@@ -47,21 +47,44 @@ static void fix_pointers(u32 cmd, union request *a)
 	}
 }
 
-static void fix_self(const struct espgoal_group *g, const struct input_world *w)
+/* A small number stays, a large one becomes that of a node, or just none any more. */
+static void fix_counts(struct espgoal_group *g)
+{
+	u32 i, peer;
+
+	g->nonce += !g->nonce;
+	g->nranks = g->nranks % 8 + 1;
+	g->npeers = g->npeers % g->nranks + 1;
+	g->rank %= g->nranks;
+	for (i = 0; i < g->nranks; i++) {
+		u64 at = g->ranks + i * sizeof(struct espgoal_rank) +
+			 offsetof(struct espgoal_rank, peer);
+
+		if (!user_has(at, sizeof(peer)))
+			continue;
+		memcpy(&peer, user_at(at), sizeof(peer));
+		if (peer >= 16)
+			peer %= g->npeers + 1;
+		memcpy(user_at(at), &peer, sizeof(peer));
+	}
+}
+
+static void fix_self(const struct espgoal_group *g, const struct request_self *self, u32 astray)
 {
 	u64 entry = g->ranks + g->rank * sizeof(struct espgoal_rank), peer;
 	u32 number;
 
 	if (!user_has(entry, sizeof(struct espgoal_rank)))
 		return;
-	memcpy(user_at(entry), &w->self.cookie, sizeof(w->self.cookie));
+	memcpy(user_at(entry), &self->cookie, sizeof(self->cookie));
 	memcpy(&number, user_at(entry + offsetof(struct espgoal_rank, peer)), sizeof(number));
-	peer = g->peers + number * sizeof(struct espgoal_peer);
-	if (user_has(peer, sizeof(w->self.node)))
-		memcpy(user_at(peer), w->self.node, sizeof(w->self.node));
+	peer = g->peers +
+	       (number + astray) % (g->npeers + !g->npeers) * sizeof(struct espgoal_peer);
+	if (user_has(peer, sizeof(self->node)))
+		memcpy(user_at(peer), self->node, sizeof(self->node));
 }
 
-/* Operations without dependencies, in as many buffers as the low bytes of a->bytes say. */
+/* Operations without dependencies; how many, in how many buffers, and how much scratch: a->bytes. */
 static void fix_schedule(struct espgoal_load *a, const struct input_world *w)
 {
 	u64 data[INPUT_SCHEDULE / 8] = { 0 };
@@ -74,18 +97,23 @@ static void fix_schedule(struct espgoal_load *a, const struct input_world *w)
 				      .version = GOAL_SCHED_VERSION,
 				      .rank = w->rank,
 				      .npeers = w->ranks,
-				      .nops = a->bytes % (INPUT_OPS + 1),
-				      .nbufs = (a->bytes >> 8) % GOAL_MAX_BUFS + 1,
+				      .nops = (a->bytes & 0xff) % (INPUT_OPS + 1),
+				      .nbufs = (a->bytes >> 8 & 0xff) % (GOAL_MAX_BUFS + 1),
 				      .scratch = (a->bytes >> 16) % 1024,
 				      .ntags = INPUT_OPS };
 	h->nindep = h->nops;
 	match = (u32 *)(op + h->nops) + h->nops;
 	for (i = 0; i < h->nops; i++) {
 		u64 at = a->data + i * sizeof(made);
+		u16 buf = GOAL_BUF_SCRATCH, behind = GOAL_BUF_SCRATCH;
 
 		memset(&made, 0, sizeof(made));
 		if (user_has(at, sizeof(made)))
 			memcpy(&made, user_at(at), sizeof(made));
+		if (h->nbufs)
+			buf = made.buf % h->nbufs;
+		if (h->nbufs > 1)
+			behind = (made.buf + 1) % h->nbufs;
 		made.len = made.large & 1 ? made.len : made.len % 128;
 		op[i] = (struct goal_op){ .code = made.code % GOAL_OP_CODES,
 					  .len_from = GOAL_OP_NONE,
@@ -96,27 +124,27 @@ static void fix_schedule(struct espgoal_load *a, const struct input_world *w)
 			break;
 		case GOAL_OP_RECV:
 			op[i].tag = i;
-			op[i].dst_buf = made.buf % h->nbufs;
+			op[i].dst_buf = buf;
 			op[i].slot = h->nrecv;
 			match[h->nrecv++] = i;
 			break;
 		case GOAL_OP_SEND:
-			op[i].src_buf = made.buf % h->nbufs;
+			op[i].src_buf = buf;
 			break;
 		default:
-			op[i].src_buf = made.buf % h->nbufs;
-			op[i].dst_buf = h->nbufs > 1 ? (made.buf + 1) % h->nbufs : GOAL_BUF_SCRATCH;
+			op[i].src_buf = buf;
+			op[i].dst_buf = behind;
 			break;
 		}
 		if (op[i].code == GOAL_OP_REDUCE) {
-			op[i].dtype = made.dtype;
-			op[i].rop = made.rop;
+			op[i].dtype = made.dtype % GOAL_TYPES;
+			op[i].rop = made.rop % GOAL_ROPS;
 		}
 	}
 	h->total = sizeof(*h) + h->nops * (sizeof(*op) + 4) + h->nrecv * 4;
 	h->total = (h->total + 7) / 8 * 8;
 	for (i = h->nbufs; i < GOAL_MAX_BUFS; i++)
-		a->buf[i] = 0;
+		a->buf[i] &= a->buf[i] & 0x80 ? ESPGOAL_BUF_KNOWN : 0;
 	a->bytes = h->total;
 	a->data = user_append(data, h->total);
 }
@@ -197,14 +225,10 @@ void input_fix(struct input *in, const struct input_world *w)
 		naive_blank(in->cmd, &in->arg);
 	if (in->how & FIX_POINTERS)
 		fix_pointers(in->cmd, &in->arg);
-	if (in->how & FIX_COUNTS && in->cmd == ESPGOAL_GROUP) {
-		g->nonce += !g->nonce;
-		g->nranks = g->nranks % 8 + 1;
-		g->npeers = g->npeers % g->nranks + 1;
-		g->rank %= g->nranks;
-	}
+	if (in->how & FIX_COUNTS && in->cmd == ESPGOAL_GROUP)
+		fix_counts(g);
 	if (in->how & FIX_SELF && in->cmd == ESPGOAL_GROUP)
-		fix_self(g, w);
+		fix_self(g, &w->self, in->how & FIX_ASTRAY ? 1 : 0);
 	if (in->how & FIX_SCHEDULE && in->cmd == ESPGOAL_LOAD)
 		fix_schedule(&in->arg.load, w);
 	if (in->how & FIX_SEGMENTS && in->cmd == ESPGOAL_START)

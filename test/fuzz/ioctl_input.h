@@ -11,17 +11,18 @@
 
 #define INPUT_REQUESTS 8    /* at most */
 #define INPUT_OPS      8    /* of a schedule that is made up, at most */
-#define INPUT_RAILS    0x80 /* of the circumstances; the rest chooses the limits */
+#define INPUT_RAILS    0x80 /* of the circumstances: there are some; the rest chooses the limits */
 #define INPUT_OTHER    0xff /* a request whose whole number follows */
 
 #define FIX_POINTERS 0x01 /* they point into the memory */
 #define FIX_BLANK    0x02 /* what has to be 0 is */
-#define FIX_COUNTS   0x04 /* of a group: small, and fitting one another */
+#define FIX_COUNTS   0x04 /* of a group: small, and fitting one another; nodes of its ranks, too */
 #define FIX_SELF     0x08 /* of a group: we are in it */
 #define FIX_SCHEDULE 0x10 /* what is at data describes a schedule: this is loaded */
 #define FIX_SEGMENTS 0x20 /* of a start: as long as they have to be */
 #define FIX_ALL      0x3f
 #define FIX_EDGE     0x40 /* counts and sizes: at their limits, or one beside */
+#define FIX_ASTRAY   0x80 /* with FIX_SELF: our node is the one behind */
 
 /* What FIX_SCHEDULE makes an operation of. */
 struct input_op {

@@ -373,24 +373,37 @@ static u64 message(const struct core_sched *s, u32 i, const struct request_limit
 	return l->msg_head + (s->op[i].len > l->eager_max ? l->eager_max : s->op[i].len);
 }
 
+/* What a run takes: that much, and less than *@padding in between. */
+static unsigned __int128 run_bytes(const struct espgoal_load *a, const struct core_sched *s,
+				   const struct request_limits *l, u64 *padding)
+{
+	unsigned __int128 all =
+		(unsigned __int128)l->run_head + core_run_bytes(s) + s->hdr->scratch;
+	u32 i;
+
+	*padding = REQUEST_UNIT * (GOAL_MAX_BUFS + 4) + 8ull * s->hdr->nops;
+	for (i = 0; i < s->hdr->nops; i++)
+		all += message(s, i, l);
+	for (i = 0; i < s->hdr->nbufs; i++)
+		if (!(a->buf[i] & ESPGOAL_BUF_OUT))
+			all += s->need[i];
+	return all;
+}
+
 u32 naive_load(const struct espgoal_load *a, const struct core_sched *s,
 	       const struct request_limits *l)
 {
-	unsigned __int128 data = s->hdr->scratch, all = l->run_head + core_run_bytes(s) + data;
-	u64 padding = 64 * (GOAL_MAX_BUFS + 4) + 8ull * s->hdr->nops; /* at most */
+	unsigned __int128 data = s->hdr->scratch, all;
+	u64 padding;
 	u32 says = 0, i;
 
 	for (i = 0; i < GOAL_MAX_BUFS; i++) {
 		if (a->buf[i] > 3 || (a->buf[i] != 0 && i >= s->hdr->nbufs))
 			says |= SAYS_INVAL;
-		if (i >= s->hdr->nbufs)
-			continue;
-		data += s->need[i];
-		if (!(a->buf[i] & ESPGOAL_BUF_OUT))
-			all += s->need[i];
+		if (i < s->hdr->nbufs)
+			data += s->need[i];
 	}
 	for (i = 0; i < s->hdr->nops; i++) {
-		all += message(s, i, l);
 		if (s->op[i].code != GOAL_OP_REDUCE)
 			continue;
 		if (s->op[i].dtype >= GOAL_TYPE_LONG_DOUBLE)
@@ -399,6 +412,7 @@ u32 naive_load(const struct espgoal_load *a, const struct core_sched *s,
 		    (s->op[i].dtype == GOAL_TYPE_FLOAT || s->op[i].dtype == GOAL_TYPE_DOUBLE))
 			says |= SAYS_NOTSUPP;
 	}
+	all = run_bytes(a, s, l, &padding);
 	if (data > l->run_max || all > REQUEST_RUN_MAX)
 		says |= SAYS_2BIG;
 	else if (all + padding > REQUEST_RUN_MAX)
@@ -434,11 +448,13 @@ void naive_good_layout(const struct espgoal_load *a, const struct core_sched *s,
 		       const struct request_limits *l, const struct request_layout *lay)
 {
 	struct parts run = { .bytes = lay->run_bytes }, area = { .bytes = lay->area_bytes };
-	u64 in = 0, out = 0, seen = 0;
+	u64 in = 0, out = 0, seen = 0, padding;
+	unsigned __int128 all = run_bytes(a, s, l, &padding);
 	bool fp = false;
 	u32 sends = 0, i;
 
-	demand(lay->run_bytes <= REQUEST_RUN_MAX, "a run of %u bytes", lay->run_bytes);
+	demand(lay->run_bytes <= REQUEST_RUN_MAX && lay->run_bytes <= all + padding,
+	       "a run of %u bytes", lay->run_bytes);
 	part(&run, 0, l->run_head, 1, "the head");
 	part(&run, lay->arrays_at, core_run_bytes(s), 8, "the arrays");
 	for (i = 0; i < s->hdr->nops; i++) {

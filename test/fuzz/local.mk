@@ -93,7 +93,7 @@ fuzz-corpus: $(fuzz_core_objects) $(fuzz_ioctl_objects)
 	$(fuzz_esp_compile) -DFUZZ_CORPUS -o %D%/esp/corpus $(top_srcdir)/%D%/frame.c \
 		$(fuzz_esp_objects) $(fuzz_home_objects) -lm
 	%D%/esp/corpus $(top_srcdir)/%D%/corpus/frame
-	$(fuzz_request_compile) -DFUZZ_CORPUS -o %D%/request/corpus $(top_srcdir)/%D%/ioctl.c \
+	$(fuzz_request_compile) -o %D%/request/corpus $(top_srcdir)/%D%/ioctl_corpus.c \
 		$(fuzz_ioctl_objects) -lm
 	%D%/request/corpus $(top_srcdir)/%D%/corpus/ioctl
 
@@ -126,11 +126,19 @@ EXTRA_DIST += \
 	%D%/corpus/frame/refused \
 	%D%/corpus/ioctl/edge \
 	%D%/corpus/ioctl/group \
+	%D%/corpus/ioctl/group-astray \
+	%D%/corpus/ioctl/group-cookies \
+	%D%/corpus/ioctl/group-first \
+	%D%/corpus/ioctl/group-nodes \
+	%D%/corpus/ioctl/group-udp4 \
+	%D%/corpus/ioctl/group-udp6 \
+	%D%/corpus/ioctl/misfits \
 	%D%/corpus/ioctl/object \
 	%D%/corpus/ioctl/query \
 	%D%/corpus/ioctl/start \
 	%D%/corpus/ioctl/start-huge \
 	%D%/corpus/ioctl/start-small \
+	%D%/corpus/ioctl/types \
 	%D%/corpus/text/allreduce \
 	%D%/corpus/text/barrier \
 	%D%/corpus/text/crlf \
@@ -154,6 +162,7 @@ EXTRA_DIST += \
 	%D%/env_user.h \
 	%D%/frame.c \
 	%D%/ioctl.c \
+	%D%/ioctl_corpus.c \
 	%D%/ioctl_input.c \
 	%D%/ioctl_input.h \
 	%D%/ioctl_naive.c \
