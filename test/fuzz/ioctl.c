@@ -375,9 +375,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size < 2)
 		return 0;
 	w = (struct input_world){ .l = &all_limits[(data[0] & ~INPUT_RAILS) % LIMITS],
-				  .self = { .cookie = 0x2222, .rails = data[0] & INPUT_RAILS },
+				  .self = { .cookie = INPUT_COOKIE,
+					    .rails = data[0] & INPUT_RAILS },
 				  .ranks = 1 };
-	memset(w.self.node, 0x11, sizeof(w.self.node));
+	memset(w.self.node, INPUT_NODE, sizeof(w.self.node));
 	n = data[1] % (INPUT_REQUESTS + 1);
 	data += 2;
 	size -= 2;

@@ -207,6 +207,9 @@ static void fix_edge(u32 cmd, union request *a, const struct request_limits *l)
 	case ESPGOAL_FAIL:
 		a->fail.status = -96 - a->fail.status % 32;
 		break;
+	case ESPGOAL_RAIL:
+		a->rail.path = (u32)edge(ESPGOAL_RAILS, a->rail.path);
+		break;
 	case ESPGOAL_COUNTER_NAME:
 		a->name.index = (u32)edge(request_counters(a->name.set, l), a->name.index);
 		break;

@@ -12,7 +12,9 @@
 #define INPUT_REQUESTS 8    /* at most */
 #define INPUT_OPS      8    /* of a schedule that is made up, at most */
 #define INPUT_RAILS    0x80 /* of the circumstances: there are some; the rest chooses the limits */
-#define INPUT_OTHER    0xff /* a request whose whole number follows */
+#define INPUT_NODE     0x11 /* each byte of our node's name */
+#define INPUT_COOKIE   0x2222 /* ours */
+#define INPUT_OTHER    0xff   /* a request whose whole number follows */
 
 #define FIX_POINTERS 0x01 /* they point into the memory */
 #define FIX_BLANK    0x02 /* what has to be 0 is */

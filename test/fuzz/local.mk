@@ -125,13 +125,22 @@ EXTRA_DIST += \
 	%D%/corpus/frame/rails \
 	%D%/corpus/frame/refused \
 	%D%/corpus/ioctl/edge \
+	%D%/corpus/ioctl/edge-above \
+	%D%/corpus/ioctl/edge-below \
+	%D%/corpus/ioctl/exclusions \
+	%D%/corpus/ioctl/fail \
 	%D%/corpus/ioctl/group \
 	%D%/corpus/ioctl/group-astray \
 	%D%/corpus/ioctl/group-cookies \
 	%D%/corpus/ioctl/group-first \
+	%D%/corpus/ioctl/group-nobody \
 	%D%/corpus/ioctl/group-nodes \
+	%D%/corpus/ioctl/group-nowhere \
+	%D%/corpus/ioctl/group-stranger \
 	%D%/corpus/ioctl/group-udp4 \
 	%D%/corpus/ioctl/group-udp6 \
+	%D%/corpus/ioctl/group-unreached \
+	%D%/corpus/ioctl/messages \
 	%D%/corpus/ioctl/misfits \
 	%D%/corpus/ioctl/object \
 	%D%/corpus/ioctl/query \
@@ -139,6 +148,7 @@ EXTRA_DIST += \
 	%D%/corpus/ioctl/start-huge \
 	%D%/corpus/ioctl/start-small \
 	%D%/corpus/ioctl/types \
+	%D%/corpus/ioctl/unknown \
 	%D%/corpus/text/allreduce \
 	%D%/corpus/text/barrier \
 	%D%/corpus/text/crlf \
