@@ -54,7 +54,16 @@ esp_sources = \
 	%D%/core/pump_watch.c \
 	%D%/uapi/esp_wire.h
 
+# The requests of the device, which a process makes: the kernel home's alone, and the fuzzer's.
+request_sources = \
+	%D%/core/request.c \
+	%D%/core/request.h \
+	%D%/core/request_group.c \
+	%D%/core/request_load.c \
+	%D%/core/request_start.h
+
 EXTRA_DIST += \
+	$(request_sources) \
 	%D%/Kbuild \
 	%D%/LOCKING.md \
 	%D%/Makefile \
@@ -68,6 +77,7 @@ EXTRA_DIST += \
 	%D%/linux/env_esp.h \
 	%D%/linux/env_inline.h \
 	%D%/linux/env_run.h \
+	%D%/linux/env_user.h \
 	%D%/linux/flow.c \
 	%D%/linux/gate.c \
 	%D%/linux/group.c \

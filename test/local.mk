@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	%D%/demo \
 	%D%/fresh \
 	%D%/fuzz/run \
+	%D%/kbuild/abi.c \
 	%D%/kbuild/esp/env.h \
 	%D%/kbuild/run \
 	%D%/lib.sh \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/espgoal: the requests of uapi/espgoal.h. Each is copied in once, checked, carried out and
- * answered; what was made and cannot be told about is taken back.
+ * /dev/espgoal: the requests of uapi/espgoal.h. Each is copied in once, checked (core/request.c),
+ * carried out and answered; what was made and cannot be told about is taken back.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -12,8 +12,11 @@
 #include <linux/uaccess.h>
 
 #include "home.h"
+#include "request_start.h"
 
 #define ABI_OLDEST 1 /* programs built for that one, and those since, work with this module */
+
+struct request_limits kdev_limits __ro_after_init;
 
 /* The endpoint that a descriptor has become, or NULL. */
 static struct kep *ep_of(struct file *file)
@@ -63,9 +66,8 @@ static struct knode *node_for(struct file *file)
 	return e ? e->node : knode_of_net(current->nsproxy->net_ns);
 }
 
-static int do_info(struct file *file, void *arg)
+static int do_info(struct file *file, struct espgoal_info *a)
 {
-	struct espgoal_info *a = arg;
 	struct espgoal_link link[ESPGOAL_RAILS] = {};
 	struct knode *n = node_for(file);
 	u32 i;
@@ -75,9 +77,7 @@ static int do_info(struct file *file, void *arg)
 	a->abi_oldest = ABI_OLDEST;
 	a->sched_version = GOAL_SCHED_VERSION;
 	strscpy(a->version, ESPGOAL_MODULE_VERSION, sizeof(a->version));
-	kep_self(n, a->node, link);
-	for (i = 0; i < ESPGOAL_RAILS; i++)
-		a->rails += ((struct esp_addr *)&link[i])->carrier != ESP_CARRIER_NONE;
+	a->rails = kep_self(n, a->node, link);
 #ifdef ESPGOAL_DEBUG
 	a->flags |= ESPGOAL_INFO_DEBUG;
 #endif
@@ -88,20 +88,20 @@ static int do_info(struct file *file, void *arg)
 	for (i = GOAL_ROP_MAX; i < GOAL_ROP_USER; i++)
 		if (i != GOAL_ROP_MAXLOC && i != GOAL_ROP_MINLOC)
 			a->rops |= 1ull << i;
-	a->run_max = kparam_run_max;
-	a->sched_max = kparam_sched_max;
-	a->area_max = kparam_area_max;
-	a->runs_max = kparam_runs_max;
-	a->ranks_max = kparam_ranks_max;
-	a->eager_max = n->n.p.eager_max;
-	a->segs_max = KSEGS_MAX;
-	a->node_counters = ESP_COUNTERS + KNODE_COUNTERS;
-	a->ep_counters = KEP_COUNTERS;
-	a->flow_counters = ESP_COUNTERS;
+	a->run_max = kdev_limits.run_max;
+	a->sched_max = kdev_limits.sched_max;
+	a->area_max = kdev_limits.area_max;
+	a->runs_max = kdev_limits.runs_max;
+	a->ranks_max = kdev_limits.ranks_max;
+	a->eager_max = kdev_limits.eager_max;
+	a->segs_max = REQUEST_SEGS_MAX;
+	a->node_counters = kdev_limits.node_counters;
+	a->ep_counters = kdev_limits.ep_counters;
+	a->flow_counters = kdev_limits.flow_counters;
 	return 0;
 }
 
-static int do_open(struct file *file, void *arg)
+static int do_open(struct file *file, union request *a)
 {
 	struct kfile *f = file->private_data;
 	struct kep *e;
@@ -109,74 +109,56 @@ static int do_open(struct file *file, void *arg)
 
 	mutex_lock(&f->mutex);
 	rc = -EEXIST;
-	if (!f->ep) {
-		rc = kep_open(current->nsproxy->net_ns, f, arg, &e);
-		if (!rc) /* with ep_of() */
-			smp_store_release(&f->ep, e);
-	}
+	if (f->ep)
+		goto unlock;
+	rc = request_check(ESPGOAL_OPEN, a, &kdev_limits);
+	if (rc)
+		goto unlock;
+	rc = kep_open(current->nsproxy->net_ns, f, &a->open, &e);
+	if (!rc) /* with ep_of() */
+		smp_store_release(&f->ep, e);
+unlock:
 	mutex_unlock(&f->mutex);
 	return rc;
 }
 
 /* What needs the endpoint's mutex. */
-static int locked(struct file *file, void *arg, int (*fn)(struct kep *e, void *arg))
+static int locked(struct kep *e, unsigned int cmd, union request *a)
+{
+	switch (cmd) {
+	case ESPGOAL_GROUP:
+		return kmember_new(e, &a->group);
+	case ESPGOAL_LOAD:
+		return ksched_load(e, &a->load);
+	case ESPGOAL_RUN:
+		return krun_new(e, &a->run);
+	case ESPGOAL_RUN_FREE:
+		return krun_free(e, a->id.id);
+	case ESPGOAL_UNLOAD:
+		return ksched_unload(e, a->id.id);
+	default:
+		return kmember_remove(e, a->id.id);
+	}
+}
+
+static int do_locked(struct file *file, unsigned int cmd, union request *a)
 {
 	struct kep *e = endpoint_lock(file);
 	int rc;
 
 	if (IS_ERR(e))
 		return PTR_ERR(e);
-	rc = fn(e, arg);
+	rc = request_check(cmd, a, &kdev_limits);
+	if (!rc)
+		rc = locked(e, cmd, a);
 	mutex_unlock(&e->mutex);
 	return rc;
 }
 
-static int group(struct kep *e, void *arg)
+static int cancel(struct kep *e, u32 id)
 {
-	return kmember_new(e, arg);
-}
+	struct krun *r = krun_by_id(e, id);
 
-static int load(struct kep *e, void *arg)
-{
-	return ksched_load(e, arg);
-}
-
-static int run(struct kep *e, void *arg)
-{
-	return krun_new(e, arg);
-}
-
-static int run_free(struct kep *e, void *arg)
-{
-	struct espgoal_id *a = arg;
-
-	return a->reserved ? -EINVAL : krun_free(e, a->id);
-}
-
-static int unload(struct kep *e, void *arg)
-{
-	struct espgoal_id *a = arg;
-
-	return a->reserved ? -EINVAL : ksched_unload(e, a->id);
-}
-
-static int group_free(struct kep *e, void *arg)
-{
-	struct espgoal_id *a = arg;
-
-	return a->reserved ? -EINVAL : kmember_remove(e, a->id);
-}
-
-static int do_cancel(struct file *file, struct espgoal_id *a)
-{
-	struct kep *e = endpoint(file);
-	struct krun *r;
-
-	if (IS_ERR(e))
-		return PTR_ERR(e);
-	if (a->reserved)
-		return -EINVAL;
-	r = krun_by_id(e, a->id);
 	if (!r)
 		return -ENOENT;
 	if (krun_use(r)) {
@@ -189,13 +171,51 @@ static int do_cancel(struct file *file, struct espgoal_id *a)
 	return 0;
 }
 
-static int do_fast(struct file *file, unsigned int cmd, void *arg)
+/* What needs the endpoint, and no mutex. */
+static int do_unlocked(struct file *file, unsigned int cmd, union request *a)
 {
 	struct kep *e = endpoint(file);
+	int rc;
 
 	if (IS_ERR(e))
 		return PTR_ERR(e);
-	return cmd == ESPGOAL_WAIT ? krun_wait(e, arg) : kmember_fail(e, arg);
+	rc = request_check(cmd, a, &kdev_limits);
+	if (rc)
+		return rc;
+	switch (cmd) {
+	case ESPGOAL_WAIT:
+		return krun_wait(e, &a->wait);
+	case ESPGOAL_CANCEL:
+		return cancel(e, a->id.id);
+	default:
+		return kmember_fail(e, &a->fail);
+	}
+}
+
+/* What tools ask. Only the counters of an endpoint need one. */
+static int do_query(struct file *file, unsigned int cmd, union request *a)
+{
+	struct kep *e = NULL;
+	int rc;
+
+	if (cmd == ESPGOAL_COUNT && a->counters.set == ESPGOAL_SET_ENDPOINT) {
+		e = endpoint(file);
+		if (IS_ERR(e))
+			return PTR_ERR(e);
+	}
+	rc = request_check(cmd, a, &kdev_limits);
+	if (rc)
+		return rc;
+	switch (cmd) {
+	case ESPGOAL_COUNT:
+		return kquery_counters(e, node_for(file), &a->counters);
+	case ESPGOAL_COUNTER_NAME:
+		return kquery_name(&a->name);
+	case ESPGOAL_RAIL:
+		return kquery_rail(node_for(file), &a->rail);
+	default:
+		return kquery_flow(node_for(file), &a->flow);
+	}
 }
 
 static int do_start(struct file *file, const void __user *user)
@@ -231,81 +251,31 @@ static int do_close(struct file *file)
 	return 0;
 }
 
-static int do_count(struct file *file, struct espgoal_counters *a)
-{
-	struct kep *e = NULL;
-
-	if (a->set == ESPGOAL_SET_ENDPOINT) {
-		e = endpoint(file);
-		if (IS_ERR(e))
-			return PTR_ERR(e);
-	}
-	return kquery_counters(e, node_for(file), a);
-}
-
-static int carry_out(struct file *file, unsigned int cmd, void *arg)
+static int carry_out(struct file *file, unsigned int cmd, union request *a)
 {
 	switch (cmd) {
 	case ESPGOAL_INFO:
-		return do_info(file, arg);
+		return do_info(file, &a->info);
 	case ESPGOAL_OPEN:
-		return do_open(file, arg);
-	case ESPGOAL_GROUP:
-		return locked(file, arg, group);
-	case ESPGOAL_LOAD:
-		return locked(file, arg, load);
-	case ESPGOAL_RUN:
-		return locked(file, arg, run);
-	case ESPGOAL_CANCEL:
-		return do_cancel(file, arg);
-	case ESPGOAL_RUN_FREE:
-		return locked(file, arg, run_free);
-	case ESPGOAL_UNLOAD:
-		return locked(file, arg, unload);
-	case ESPGOAL_GROUP_FREE:
-		return locked(file, arg, group_free);
+		return do_open(file, a);
 	case ESPGOAL_CLOSE:
 		return do_close(file);
-	case ESPGOAL_COUNT:
-		return do_count(file, arg);
-	case ESPGOAL_COUNTER_NAME:
-		return kquery_name(arg);
-	case ESPGOAL_RAIL:
-		return kquery_rail(node_for(file), arg);
-	case ESPGOAL_FLOW:
-		return kquery_flow(node_for(file), arg);
-	default:
-		return do_fast(file, cmd, arg);
-	}
-}
-
-static bool known(unsigned int cmd)
-{
-	switch (cmd) {
-	case ESPGOAL_INFO:
-	case ESPGOAL_OPEN:
-	case ESPGOAL_GROUP:
-	case ESPGOAL_LOAD:
-	case ESPGOAL_RUN:
 	case ESPGOAL_WAIT:
 	case ESPGOAL_CANCEL:
-	case ESPGOAL_RUN_FREE:
-	case ESPGOAL_UNLOAD:
-	case ESPGOAL_GROUP_FREE:
 	case ESPGOAL_FAIL:
-	case ESPGOAL_CLOSE:
+		return do_unlocked(file, cmd, a);
 	case ESPGOAL_COUNT:
 	case ESPGOAL_COUNTER_NAME:
 	case ESPGOAL_RAIL:
 	case ESPGOAL_FLOW:
-		return true;
+		return do_query(file, cmd, a);
 	default:
-		return false;
+		return do_locked(file, cmd, a);
 	}
 }
 
 /* The caller cannot be told what was made for it. Most requests make nothing. */
-static void take_back(struct file *file, unsigned int cmd, void *arg)
+static void take_back(struct file *file, unsigned int cmd, const union request *a)
 {
 	struct kep *e = ep_of(file);
 
@@ -323,32 +293,22 @@ static void take_back(struct file *file, unsigned int cmd, void *arg)
 	mutex_lock(&e->mutex);
 	if (e->state == KEP_OPEN) {
 		if (cmd == ESPGOAL_GROUP)
-			kmember_remove(e, ((struct espgoal_group *)arg)->id);
+			kmember_remove(e, a->group.id);
 		else if (cmd == ESPGOAL_LOAD)
-			ksched_unload(e, ((struct espgoal_load *)arg)->id);
+			ksched_unload(e, a->load.id);
 		else
-			krun_free(e, ((struct espgoal_run *)arg)->id);
+			krun_free(e, a->run.id);
 	}
 	mutex_unlock(&e->mutex);
 }
 
 static noinline long request(struct file *file, unsigned int cmd, void __user *user)
 {
-	union {
-		struct espgoal_info info;
-		struct espgoal_open open;
-		struct espgoal_group group;
-		struct espgoal_load load;
-		struct espgoal_run run;
-		struct espgoal_counters counters;
-		struct espgoal_counter_name name;
-		struct espgoal_rail rail;
-		struct espgoal_flow flow;
-	} a;
+	union request a;
 	bool verifier;
 	int rc;
 
-	if (!known(cmd))
+	if (!request_known(cmd))
 		return -ENOTTY;
 	if ((_IOC_DIR(cmd) & _IOC_WRITE) && copy_from_user(&a, user, _IOC_SIZE(cmd)))
 		return -EFAULT;
@@ -482,6 +442,21 @@ static struct miscdevice misc = {
 
 int kdev_init(void)
 {
+	kdev_limits = (struct request_limits){
+		.runs_max = kparam_runs_max,
+		.area_max = kparam_area_max,
+		.ranks_max = kparam_ranks_max,
+		.sched_max = kparam_sched_max,
+		.run_max = kparam_run_max,
+		.eager_max = kparam_eager_max,
+		.page = PAGE_SIZE,
+		.run_head = sizeof(struct krun),
+		.msg_head = sizeof(struct kmsg),
+		.node_counters = ESP_COUNTERS + KNODE_COUNTERS,
+		.ep_counters = KEP_COUNTERS,
+		.flow_counters = ESP_COUNTERS,
+		.fp = kpayload_fpu(),
+	};
 	return misc_register(&misc);
 }
 

@@ -94,22 +94,23 @@ void kep_put(struct kep *e)
 		queue_rcu_work(knode_wq, &e->work);
 }
 
-/* What others must know to reach this node. */
-void kep_self(struct knode *n, u8 node[16], struct espgoal_link link[ESPGOAL_RAILS])
+/* What others must know to reach this node; how many links it has. */
+u32 kep_self(struct knode *n, u8 node[16], struct espgoal_link link[ESPGOAL_RAILS])
 {
-	u32 i;
+	u32 i, links = 0;
 
-	BUILD_BUG_ON(ESPGOAL_RAILS != ESP_PATHS);
-	BUILD_BUG_ON(sizeof(struct espgoal_link) != sizeof(struct esp_addr));
 	memcpy(node, n->n.id, 16);
 	rcu_read_lock();
 	for (i = 0; i < ESP_PATHS; i++) {
 		struct krail *r = rcu_dereference(n->rail[i]);
 
-		if (r && r->r.up)
+		if (r && r->r.up) {
 			memcpy(&link[i], &r->r.addr, sizeof(link[i]));
+			links++;
+		}
 	}
 	rcu_read_unlock();
+	return links;
 }
 
 static int enter(struct kep *e)
@@ -199,17 +200,9 @@ static int bring_up(struct kep *e, u32 runs, u64 area)
 int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct kep **ep)
 {
 	struct knode *n = knode_of_net(net);
-	u32 runs = a->runs ? a->runs : 256;
-	u64 area = a->area ? a->area : 256 * 1024;
 	struct kep *e;
 	int rc;
 
-	if (a->flags || a->map_bytes || a->area_off || a->cookie ||
-	    memchr_inv(a->node, 0, sizeof(a->node)) || memchr_inv(a->link, 0, sizeof(a->link)))
-		return -EINVAL;
-	if (runs > kparam_runs_max || area > kparam_area_max)
-		return -E2BIG;
-	area = PAGE_ALIGN(area);
 	e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
 	if (!e)
 		return -ENOMEM;
@@ -233,11 +226,11 @@ int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct ke
 	rc = kuser_charge(e->user, KUSER_ENDPOINTS, 1);
 	if (rc)
 		goto put_user;
-	e->charged = charge_of(n, runs, area);
+	e->charged = charge_of(n, a->runs, a->area);
 	rc = kep_charge(e, e->charged);
 	if (rc)
 		goto uncharge_endpoint;
-	rc = bring_up(e, runs, area);
+	rc = bring_up(e, a->runs, a->area);
 	if (rc)
 		goto bring_down;
 	kref_get(&f->refs);
@@ -245,8 +238,6 @@ int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct ke
 	queue_delayed_work(knode_wq, &n->work, HZ); /* if it is not queued */
 
 	kep_self(n, a->node, a->link);
-	a->runs = runs;
-	a->area = area;
 	a->area_off = e->area.first;
 	a->map_bytes = (u64)e->area.npages << PAGE_SHIFT;
 	a->cookie = e->e.cookie;

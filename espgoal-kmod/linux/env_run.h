@@ -29,7 +29,7 @@ static inline bool env_run_more(struct core_run *cr)
 		return false;
 	if (unlikely(g->turn <= 0 && !list_empty(&g->pump)))
 		return false;
-	if (unlikely(r->sched->fp && !kpayload_ready(r))) {
+	if (unlikely(r->sched->lay.fp && !kpayload_ready(r))) {
 		g->again = true; /* not before this CPU has done something else */
 		return false;
 	}

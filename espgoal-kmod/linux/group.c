@@ -4,65 +4,15 @@
  * the same group share one, after it has been compared byte by byte. Messages between ranks of
  * this node are exchanged only between members that share their table.
  */
-#include <linux/etherdevice.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "home.h"
 
 #define BITS 12
 
 static struct hlist_head tables[1u << BITS]; /* by nonce, under kuser_lock */
-
-static bool link_ok(const struct esp_addr *a)
-{
-	static const struct esp_addr none;
-
-	if (!memcmp(a, &none, sizeof(none)))
-		return true;
-	return a->carrier == ESP_CARRIER_ETHER && !a->reserved && !a->port &&
-	       is_valid_ether_addr(a->addr) &&
-	       !memchr_inv(a->addr + ETH_ALEN, 0, sizeof(a->addr) - ETH_ALEN);
-}
-
-/* Own place, indices, addresses; and whether the others can be reached at all. */
-static int check(struct kep *e, const struct espgoal_group *g, struct ktable *t,
-		 const struct espgoal_rank *rank)
-{
-	struct knode *n = e->node;
-	struct espgoal_link self[ESPGOAL_RAILS];
-	bool rails = false, remote = false;
-	u8 node[16];
-	u32 i, k;
-
-	memset(self, 0, sizeof(self));
-	kep_self(n, node, self);
-	for (k = 0; k < ESP_PATHS; k++)
-		rails |= ((struct esp_addr *)&self[k])->carrier != ESP_CARRIER_NONE;
-	t->local = g->npeers;
-	for (i = 0; i < g->npeers; i++) {
-		const struct esp_peer *p = &t->t.peer[i];
-
-		for (k = 0; k < ESP_PATHS; k++)
-			if (!link_ok(&p->addr[k]))
-				return -EINVAL;
-		if (memcmp(p->node, n->n.id, sizeof(p->node))) {
-			remote = true;
-			continue;
-		}
-		if (t->local != g->npeers)
-			return -EINVAL;
-		t->local = i;
-	}
-	for (i = 0; i < g->nranks; i++)
-		if (rank[i].peer >= g->npeers || rank[i].reserved || !rank[i].cookie)
-			return -EINVAL;
-	if (rank[g->rank].cookie != e->e.cookie || rank[g->rank].peer != t->local)
-		return -EINVAL;
-	return remote && !rails ? -EHOSTUNREACH : 0;
-}
 
 static bool same(const struct ktable *a, const struct ktable *b)
 {
@@ -146,55 +96,32 @@ give_back:
 	return got;
 }
 
+/* The request has been checked. */
 struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g)
 {
-	struct espgoal_rank *rank;
+	struct espgoal_link link[ESPGOAL_RAILS];
+	struct request_self self;
+	size_t bytes = sizeof(struct ktable) + request_table_bytes(g);
+	struct request_here here;
 	struct ktable *t, *got;
-	struct esp_peer *peer;
-	size_t bytes;
-	u32 i;
 	int rc;
 
-	BUILD_BUG_ON(sizeof(struct espgoal_peer) != sizeof(struct esp_peer));
-	BUILD_BUG_ON(sizeof(struct espgoal_rank) != sizeof(struct esp_rank));
-	BUILD_BUG_ON(offsetof(struct espgoal_rank, cookie) != offsetof(struct esp_rank, cookie));
-	BUILD_BUG_ON(offsetof(struct espgoal_rank, peer) != offsetof(struct esp_rank, peer));
-
-	if (!g->nonce || !g->nranks || g->rank >= g->nranks || !g->npeers || g->npeers > g->nranks)
-		return ERR_PTR(-EINVAL);
-	if (g->nranks > kparam_ranks_max)
-		return ERR_PTR(-E2BIG);
-	bytes = sizeof(*t) + g->nranks * (sizeof(*rank) + sizeof(*t->here)) +
-		g->npeers * sizeof(*peer) + esp_table_index_size(g->nranks, g->npeers);
 	t = kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
-	rank = (struct espgoal_rank *)(t + 1);
-	peer = (struct esp_peer *)(rank + g->nranks);
-	t->here = (u32 *)(peer + g->npeers);
 	t->refs = 1;
 	t->user = e->user;
 	t->node = e->node;
 	t->nonce = g->nonce;
 	t->bytes = bytes;
-	t->t.nranks = g->nranks;
-	t->t.npeers = g->npeers;
-	t->t.rank = (struct esp_rank *)rank;
-	t->t.peer = peer;
-	rc = -EFAULT;
-	if (copy_from_user(rank, u64_to_user_ptr(g->ranks), g->nranks * sizeof(*rank)) ||
-	    copy_from_user(peer, u64_to_user_ptr(g->peers), g->npeers * sizeof(*peer)))
-		goto free_table;
-	rc = check(e, g, t, rank);
+	self.cookie = e->e.cookie;
+	self.rails = kep_self(e->node, self.node, link) != 0;
+	rc = request_table(g, &self, t + 1, &t->t, &here);
 	if (rc)
 		goto free_table;
-	/* A cookie is the name of one endpoint, and that has one rank. */
-	rc = esp_table_index(&t->t, t->here + g->nranks);
-	if (rc)
-		goto free_table;
-	for (i = 0; i < g->nranks; i++)
-		if (rank[i].peer == t->local)
-			t->here[t->nhere++] = i;
+	t->local = here.local;
+	t->here = here.rank;
+	t->nhere = here.nranks;
 	got = share(t);
 	if (got == t)
 		return t;

@@ -27,6 +27,7 @@
 #include "esp.h"
 #include "espgoal.h"
 #include "params.h"
+#include "request.h"
 
 #define ESPGOAL_MODULE_VERSION "0.1"
 
@@ -246,19 +247,9 @@ struct ksched {
 	refcount_t refs;
 	struct kep *ep;
 	u32 id;
-	u32 nsends;
-	bool fp; /* it reduces floating-point numbers */
 	struct core_sched s;
-	u8 buf[GOAL_MAX_BUFS]; /* ESPGOAL_BUF_* */
-	u64 in_bytes;
-	u32 run_bytes;                 /* of a struct krun with all behind it */
-	u32 arrays_at;                 /* of core_run_init() */
-	u32 msgs_at;                   /* messages of its sends */
-	u32 mem_at;                    /* buffers that are not in the area, and scratch */
-	u32 buf_at[GOAL_MAX_BUFS + 1]; /* from mem_at, or from the run's part of the area */
-	u32 area_bytes;
-	u32 nruns;   /* objects, under the endpoint's mutex */
-	u32 *msg_at; /* by operation: of a send, from msgs_at */
+	struct request_layout lay; /* of a struct krun with all behind it */
+	u32 nruns;                 /* objects, under the endpoint's mutex */
 	void *data;
 	size_t bytes; /* all that was charged */
 };
@@ -573,7 +564,7 @@ void kep_put(struct kep *e);
 void kep_linger(struct knode *n, u64 now, bool all);
 int kep_charge(struct kep *e, u64 bytes);
 void kep_uncharge(struct kep *e, u64 bytes);
-void kep_self(struct knode *n, u8 node[16], struct espgoal_link link[ESPGOAL_RAILS]);
+u32 kep_self(struct knode *n, u8 node[16], struct espgoal_link link[ESPGOAL_RAILS]);
 enum esp_ep_state kep_state_of(struct knode *n, u64 cookie);
 
 /* group.c, member.c */
@@ -655,7 +646,6 @@ bool krun_use(struct krun *r); /* a reference that keeps it from being started a
 void krun_unuse(struct krun *r);
 
 /* start.c */
-#define KSEGS_MAX 1024
 int krun_start(struct kep *e, const struct espgoal_start *a);
 int krun_wait(struct kep *e, const struct espgoal_wait *a);
 
@@ -714,6 +704,7 @@ void kdebugfs_node(struct knode *n);
 void kdebugfs_node_exit(struct knode *n);
 
 /* dev.c */
+extern struct request_limits kdev_limits;
 int kdev_init(void);
 void kdev_exit(void);
 void kfile_put(struct kfile *f);

@@ -162,11 +162,8 @@ int kmember_new(struct kep *e, struct espgoal_group *g)
 {
 	struct kmember *m;
 	u32 i;
-	int rc;
+	int rc = kuser_charge(e->user, KUSER_GROUPS, 1);
 
-	if (g->id || g->flags || g->reserved)
-		return -EINVAL;
-	rc = kuser_charge(e->user, KUSER_GROUPS, 1);
 	if (rc)
 		return rc;
 	rc = kep_charge(e, sizeof(*m));
@@ -285,23 +282,11 @@ void kmember_end(struct kmember *m)
 
 int kmember_fail(struct kep *e, const struct espgoal_fail *f)
 {
-	struct kmember *m;
+	struct kmember *m = kmember_by_id(e, f->group);
 
-	if (f->reserved)
-		return -EINVAL;
-	switch (f->status) {
-	case -ECONNRESET:
-	case -ECONNABORTED:
-	case -EHOSTUNREACH:
-	case -ECANCELED:
-		break;
-	default:
-		return -EINVAL;
-	}
-	m = kmember_by_id(e, f->group);
 	if (!m)
 		return -ENOENT;
-	if (f->rank != ESPGOAL_NONE && f->rank >= m->m.table->nranks) {
+	if (!request_fail_fits(f, m->m.table->nranks)) {
 		kmember_put(m);
 		return -EINVAL;
 	}

@@ -25,20 +25,6 @@ const char *kquery_ep_counter(u32 i)
 	return i < KEP_COUNTERS ? own[i] : NULL;
 }
 
-static u32 counters_of(u32 set)
-{
-	switch (set) {
-	case ESPGOAL_SET_NODE:
-		return ESP_COUNTERS + KNODE_COUNTERS;
-	case ESPGOAL_SET_ENDPOINT:
-		return KEP_COUNTERS;
-	case ESPGOAL_SET_FLOW:
-		return ESP_COUNTERS;
-	default:
-		return 0;
-	}
-}
-
 static struct kflow *flow_by_serial(struct knode *n, u64 serial, bool exact)
 {
 	struct esp_flow *f = NULL;
@@ -54,13 +40,11 @@ static struct kflow *flow_by_serial(struct knode *n, u64 serial, bool exact)
 
 int kquery_counters(struct kep *e, struct knode *n, struct espgoal_counters *a)
 {
-	u32 all = counters_of(a->set), room = a->n, i;
+	u32 all = request_counters(a->set, &kdev_limits), room = a->n, i;
 	struct kflow *f = NULL;
 	u64 *value;
 	int rc = 0;
 
-	if (!all || (a->set != ESPGOAL_SET_FLOW && a->flow) || a->flags || a->reserved)
-		return -EINVAL;
 	if (a->set == ESPGOAL_SET_FLOW) {
 		f = flow_by_serial(n, a->flow, true);
 		if (!f)
@@ -83,14 +67,9 @@ int kquery_counters(struct kep *e, struct knode *n, struct espgoal_counters *a)
 
 int kquery_name(struct espgoal_counter_name *a)
 {
-	const char *name;
+	const char *name = a->set == ESPGOAL_SET_ENDPOINT ? kquery_ep_counter(a->index)
+							  : kquery_node_counter(a->index);
 
-	if (memchr_inv(a->name, 0, sizeof(a->name)) || !counters_of(a->set))
-		return -EINVAL;
-	if (a->index >= counters_of(a->set))
-		return -ERANGE;
-	name = a->set == ESPGOAL_SET_ENDPOINT ? kquery_ep_counter(a->index)
-					      : kquery_node_counter(a->index);
 	strscpy_pad(a->name, name, sizeof(a->name));
 	return 0;
 }
@@ -100,8 +79,6 @@ int kquery_rail(struct knode *n, struct espgoal_rail *a)
 	u32 path = a->path;
 	struct krail *r;
 
-	if (path >= ESPGOAL_RAILS)
-		return -ERANGE;
 	memset(a, 0, sizeof(*a));
 	a->path = path;
 	rcu_read_lock();
@@ -156,16 +133,8 @@ static void describe(struct kflow *k, struct espgoal_flow *a)
 
 int kquery_flow(struct knode *n, struct espgoal_flow *a)
 {
-	struct kflow *f;
-	u32 i;
+	struct kflow *f = flow_by_serial(n, a->cursor, false);
 
-	/* The last answer may be handed in again, so that is all there is to check. */
-	if (a->reserved)
-		return -EINVAL;
-	for (i = 0; i < ESPGOAL_RAILS; i++)
-		if (a->path[i].reserved)
-			return -EINVAL;
-	f = flow_by_serial(n, a->cursor, false);
 	if (!f)
 		return -ERANGE;
 	kgate_enter(n);

@@ -16,9 +16,9 @@ static void free_run(struct rcu_head *rcu)
 	struct ksched *s = r->sched;
 	struct kep *e = r->ep;
 
-	if (s->area_bytes)
-		karea_give(&e->area, r->area_at, s->area_bytes);
-	kep_uncharge(e, s->run_bytes);
+	if (s->lay.area_bytes)
+		karea_give(&e->area, r->area_at, s->lay.area_bytes);
+	kep_uncharge(e, s->lay.run_bytes);
 	kvfree(r);
 	ksched_put(s);
 	kep_put(e);
@@ -72,24 +72,6 @@ bool krun_active(const struct krun *r)
 	return state == KRUN_STARTING || (state == KRUN_ACTIVE && !READ_ONCE(r->core.over));
 }
 
-static void bind(struct krun *r)
-{
-	const struct ksched *s = r->sched;
-	const struct goal_sched_hdr *h = s->s.hdr;
-	u8 *mem = (u8 *)r + s->mem_at;
-	u32 b;
-
-	for (b = 0; b < h->nbufs; b++) {
-		u8 *at = (s->buf[b] & ESPGOAL_BUF_OUT ? r->ep->area.mem + r->area_at : mem) +
-			 s->buf_at[b];
-
-		r->seg[b] = (struct core_segment){ at, s->s.need[b] };
-		r->core.buf[b] = (struct core_binding){ &r->seg[b], 1, s->s.need[b] };
-	}
-	r->seg[GOAL_MAX_BUFS] = (struct core_segment){ mem + s->buf_at[GOAL_MAX_BUFS], h->scratch };
-	r->core.scratch = (struct core_binding){ &r->seg[GOAL_MAX_BUFS], 1, h->scratch };
-}
-
 static int free_id(struct kep *e, u32 *id)
 {
 	*id = (u32)find_next_zero_bit(e->run_used, e->nruns, e->next_run);
@@ -101,29 +83,26 @@ static int free_id(struct kep *e, u32 *id)
 /* Under the endpoint's mutex. */
 int krun_new(struct kep *e, struct espgoal_run *a)
 {
-	struct ksched *s;
+	struct ksched *s = xa_load(&e->scheds, a->sched);
 	struct krun *r;
 	s64 area = 0;
 	u32 id, b;
 	int rc;
 
-	if (a->id || a->flags || a->reserved || memchr_inv(a->off, 0, sizeof(a->off)))
-		return -EINVAL;
-	s = xa_load(&e->scheds, a->sched);
 	if (!s)
 		return -ENOENT;
 	rc = free_id(e, &id);
 	if (rc)
 		return rc;
-	rc = kep_charge(e, s->run_bytes);
+	rc = kep_charge(e, s->lay.run_bytes);
 	if (rc)
 		return rc;
 	rc = -ENOMEM;
-	r = kvzalloc(s->run_bytes, GFP_KERNEL_ACCOUNT);
+	r = kvzalloc(s->lay.run_bytes, GFP_KERNEL_ACCOUNT);
 	if (!r)
 		goto uncharge;
-	if (s->area_bytes) {
-		area = karea_take(&e->area, s->area_bytes);
+	if (s->lay.area_bytes) {
+		area = karea_take(&e->area, s->lay.area_bytes);
 		if (area < 0) {
 			rc = (int)area;
 			goto free_memory;
@@ -140,8 +119,8 @@ int krun_new(struct kep *e, struct espgoal_run *a)
 	r->id = id;
 	r->area_at = (u32)area;
 	r->e.run = &r->core;
-	core_run_init(&r->core, &s->s, (u8 *)r + s->arrays_at);
-	bind(r);
+	core_run_init(&r->core, &s->s, (u8 *)r + s->lay.arrays_at);
+	request_bind(&r->core, &s->s, &s->lay, (u8 *)r, e->area.mem + r->area_at, r->seg);
 	r->word = (struct espgoal_word *)(e->head + 1) + id;
 	memset(r->word, 0, sizeof(*r->word));
 	refcount_inc(&s->refs);
@@ -153,14 +132,14 @@ int krun_new(struct kep *e, struct espgoal_run *a)
 
 	a->id = id;
 	for (b = 0; b < s->s.hdr->nbufs; b++)
-		if (s->buf[b] & ESPGOAL_BUF_OUT)
-			a->off[b] = r->area_at + s->buf_at[b];
+		if (s->lay.buf[b] & ESPGOAL_BUF_OUT)
+			a->off[b] = r->area_at + s->lay.buf_at[b];
 	return 0;
 
 free_memory:
 	kvfree(r);
 uncharge:
-	kep_uncharge(e, s->run_bytes);
+	kep_uncharge(e, s->lay.run_bytes);
 	return rc;
 }
 

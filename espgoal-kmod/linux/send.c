@@ -10,7 +10,7 @@
 
 static struct kmsg *msg_of(struct krun *r, u32 op)
 {
-	return (struct kmsg *)((u8 *)r + r->sched->msgs_at + r->sched->msg_at[op]);
+	return (struct kmsg *)((u8 *)r + r->sched->lay.msgs_at + r->sched->lay.msg_at[op]);
 }
 
 /* The message of send @op; it holds the run until kmsg_end(). */
@@ -100,7 +100,7 @@ static void give_up(struct kmsg *k)
 void kmsg_give_up_all(struct krun *r)
 {
 	const struct core_sched *s = r->core.sched;
-	u32 i, left = r->sched->nsends;
+	u32 i, left = r->sched->lay.nsends;
 
 	for (i = 0; i < s->hdr->nops && left; i++) {
 		if (s->op[i].code != GOAL_OP_SEND)

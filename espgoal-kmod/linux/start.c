@@ -6,80 +6,35 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/time_namespace.h>
-#include <linux/uaccess.h>
 
 #include "home.h"
+#include "request_start.h"
 #include "trace.h"
 
-static int copy_segments(struct krun *r, const struct espgoal_seg *seg, u32 nsegs)
+static noinline int copy_far(struct krun *r, const struct espgoal_start *a)
 {
 	const struct ksched *s = r->sched;
-	u32 nbufs = s->s.hdr->nbufs, b, i = 0;
-	u64 off = 0, sum = 0;
-
-	for (b = 0; b < nsegs; b++) {
-		if (seg[b].len > s->in_bytes - sum)
-			return -EINVAL;
-		sum += seg[b].len;
-	}
-	if (sum != s->in_bytes)
-		return -EINVAL;
-	for (b = 0; b < nbufs; b++) {
-		u8 *to = r->seg[b].base;
-		u64 left = r->seg[b].len;
-
-		if (!(s->buf[b] & ESPGOAL_BUF_IN))
-			continue;
-		while (left) {
-			u64 n = min(left, seg[i].len - off);
-
-			if (n && copy_from_user(to, u64_to_user_ptr(seg[i].addr + off), n))
-				return -EFAULT;
-			to += n;
-			left -= n;
-			off += n;
-			if (off == seg[i].len) {
-				i++;
-				off = 0;
-			}
-		}
-	}
-	return 0;
-}
-
-static int copy_in(struct krun *r, const struct espgoal_start *a)
-{
 	struct espgoal_seg *seg;
 	int rc;
 
-	if (a->nsegs <= ARRAY_SIZE(a->seg))
-		return copy_segments(r, a->seg, a->nsegs);
-	seg = vmemdup_user(u64_to_user_ptr(a->segs), a->nsegs * sizeof(*seg));
-	if (IS_ERR(seg))
-		return PTR_ERR(seg);
-	rc = copy_segments(r, seg, a->nsegs);
+	seg = kvmalloc_array(a->nsegs, sizeof(*seg), GFP_KERNEL_ACCOUNT);
+	if (!seg)
+		return -ENOMEM;
+	rc = request_start_segs(a, seg);
+	if (!rc)
+		rc = request_start_read(seg, a->nsegs, &s->s, &s->lay, r->seg);
 	kvfree(seg);
 	return rc;
 }
 
-static int check(const struct espgoal_start *a)
+/* Not inline: those that bring nothing along would save and restore registers for it. */
+static noinline int copy_in(struct krun *r, const struct espgoal_start *a)
 {
-	u32 used = a->nsegs <= ARRAY_SIZE(a->seg) ? a->nsegs : 0, i;
+	const struct ksched *s = r->sched;
 
-	if (a->flags & ~ESPGOAL_START_KNOWN)
-		return -EINVAL;
-	if (!(a->flags & ESPGOAL_START_WAIT) && a->timeout)
-		return -EINVAL;
-	if (a->nsegs > KSEGS_MAX)
-		return -E2BIG;
-	if (a->flags & ESPGOAL_START_FAILED && a->nsegs)
-		return -EINVAL;
-	if (a->nsegs <= ARRAY_SIZE(a->seg) && a->segs)
-		return -EINVAL;
-	for (i = used; i < ARRAY_SIZE(a->seg); i++)
-		if (a->seg[i].addr || a->seg[i].len)
-			return -EINVAL;
-	return 0;
+	if (unlikely(request_start_far(a)))
+		return copy_far(r, a);
+	return request_start_read(a->seg, a->nsegs, &s->s, &s->lay, r->seg);
 }
 
 /* Payload is in place: from here on the run is in the open. */
@@ -144,11 +99,10 @@ static bool is_over(const struct krun *r, u32 starts)
 
 int krun_start(struct kep *e, const struct espgoal_start *a)
 {
-	const struct goal_sched_hdr *h;
 	struct kmember *m;
 	struct krun *r;
 	u32 starts;
-	int rc = check(a);
+	int rc = request_start_check(a);
 
 	if (rc)
 		return rc;
@@ -167,10 +121,9 @@ int krun_start(struct kep *e, const struct espgoal_start *a)
 	if (!m)
 		goto idle;
 	rc = -EINVAL;
-	h = r->sched->s.hdr;
-	if (h->rank != m->m.rank || h->npeers != m->m.table->nranks)
+	if (!request_start_fits(&r->sched->s, m->m.rank, m->m.table->nranks))
 		goto idle;
-	if (!(a->flags & ESPGOAL_START_FAILED) && (a->nsegs || r->sched->in_bytes)) {
+	if (request_start_reads(a, &r->sched->lay)) {
 		rc = copy_in(r, a);
 		if (rc)
 			goto idle;
@@ -219,8 +172,6 @@ int krun_wait(struct kep *e, const struct espgoal_wait *a)
 	struct krun *r;
 	int rc;
 
-	if (a->flags & ~ESPGOAL_WAIT_KNOWN || a->reserved)
-		return -EINVAL;
 	if (a->flags & ESPGOAL_WAIT_UNTIL && timeout != ESPGOAL_EVER)
 		timeout = left_until(timeout);
 	kep_count(e, KEP_C_waits, 1);

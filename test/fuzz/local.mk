@@ -13,6 +13,10 @@ fuzz_core_targets = \
 fuzz_esp_targets = \
 	%D%/frame
 
+# The requests of the kernel module, in the protocol's home and with a process of the input's.
+fuzz_request_targets = \
+	%D%/ioctl
+
 FUZZ_CFLAGS = -g -O2 -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_compile = $(FUZZ_CC) $(DEFS) -I. $(libgoal_cppflags) -I$(top_srcdir) -std=gnu11 -pthread \
 	$(GOAL_CORE_CFLAGS) $(FUZZ_CFLAGS)
@@ -28,7 +32,18 @@ fuzz_esp_objects = $(patsubst %.c,%D%/esp/%.o,$(filter %.c,$(core_sources) $(esp
 fuzz_home_objects = $(patsubst %.c,%D%/home/%.o,\
 	$(filter-out %/memory.c,$(filter %.c,$(esp_home_sources))) %D%/arena.c)
 
-fuzz: $(fuzz_targets) $(fuzz_core_targets) $(fuzz_esp_targets)
+fuzz_request_compile = $(FUZZ_CC) $(DEFS) -I$(top_srcdir)/%D% $(esp_cppflags) -std=gnu11 \
+	$(GOAL_CORE_CFLAGS) $(FUZZ_CFLAGS)
+fuzz_request_objects = $(patsubst %.c,%D%/request/%.o,$(filter %.c,$(request_sources)))
+# What they are compared with, whose coverage nobody wants.
+fuzz_naive_objects = $(patsubst %.c,%D%/naive/%.o,\
+	%D%/ioctl_input.c %D%/ioctl_naive.c %D%/ioctl_user.c)
+fuzz_ioctl_objects = $(fuzz_request_objects) $(fuzz_naive_objects) $(fuzz_esp_objects) \
+	$(fuzz_home_objects)
+
+fuzz_all_targets = $(fuzz_targets) $(fuzz_core_targets) $(fuzz_esp_targets) $(fuzz_request_targets)
+
+fuzz: $(fuzz_all_targets)
 
 %D%/obj/%.o: $(top_srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && \
@@ -59,25 +74,38 @@ $(fuzz_esp_targets): %D%/%: $(top_srcdir)/%D%/%.c $(fuzz_esp_objects) $(fuzz_hom
 	$(AM_V_CCLD)$(fuzz_esp_compile) -fsanitize=fuzzer -o $@ $< $(fuzz_esp_objects) \
 		$(fuzz_home_objects) -lm
 
-# Writes the corpora of verify and frame anew, for when a format changes.
-fuzz-corpus: $(fuzz_core_objects) $(fuzz_esp_objects) $(fuzz_home_objects)
+%D%/request/%.o: $(top_srcdir)/%.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && \
+		$(fuzz_request_compile) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+%D%/naive/%.o: $(top_srcdir)/%.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && \
+		$(fuzz_request_compile) -MMD -MP -c -o $@ $<
+
+$(fuzz_request_targets): %D%/%: $(top_srcdir)/%D%/%.c $(fuzz_ioctl_objects)
+	$(AM_V_CCLD)$(fuzz_request_compile) -fsanitize=fuzzer -o $@ $< $(fuzz_ioctl_objects) -lm
+
+# Writes the corpora of verify, frame and ioctl anew, for when a format changes.
+fuzz-corpus: $(fuzz_core_objects) $(fuzz_ioctl_objects)
 	$(fuzz_core_compile) -DFUZZ_CORPUS -o %D%/core/corpus $(top_srcdir)/%D%/verify.c \
 		$(fuzz_core_objects)
 	%D%/core/corpus $(top_srcdir)/%D%/corpus/verify
 	$(fuzz_esp_compile) -DFUZZ_CORPUS -o %D%/esp/corpus $(top_srcdir)/%D%/frame.c \
 		$(fuzz_esp_objects) $(fuzz_home_objects) -lm
 	%D%/esp/corpus $(top_srcdir)/%D%/corpus/frame
+	$(fuzz_request_compile) -o %D%/request/corpus $(top_srcdir)/%D%/ioctl_corpus.c \
+		$(fuzz_ioctl_objects) -lm
+	%D%/request/corpus $(top_srcdir)/%D%/corpus/ioctl
 
--include $(fuzz_objects:.o=.d) $(fuzz_core_objects:.o=.d) $(fuzz_esp_objects:.o=.d) \
-	$(fuzz_home_objects:.o=.d)
+-include $(fuzz_objects:.o=.d) $(fuzz_core_objects:.o=.d) $(fuzz_ioctl_objects:.o=.d)
 
 clean-local: clean-fuzz
 clean-fuzz:
-	rm -rf %D%/obj %D%/core %D%/esp %D%/home $(fuzz_targets) $(fuzz_core_targets) $(fuzz_esp_targets)
+	rm -rf %D%/obj %D%/core %D%/esp %D%/home %D%/request %D%/naive $(fuzz_all_targets)
 
 print-fuzz-targets:
 if GOAL_FUZZ
-	@echo $(fuzz_targets) $(fuzz_core_targets) $(fuzz_esp_targets)
+	@echo $(fuzz_all_targets)
 endif
 
 .PHONY: fuzz fuzz-corpus clean-fuzz print-fuzz-targets
@@ -96,6 +124,31 @@ EXTRA_DIST += \
 	%D%/corpus/frame/plain \
 	%D%/corpus/frame/rails \
 	%D%/corpus/frame/refused \
+	%D%/corpus/ioctl/edge \
+	%D%/corpus/ioctl/edge-above \
+	%D%/corpus/ioctl/edge-below \
+	%D%/corpus/ioctl/exclusions \
+	%D%/corpus/ioctl/fail \
+	%D%/corpus/ioctl/group \
+	%D%/corpus/ioctl/group-astray \
+	%D%/corpus/ioctl/group-cookies \
+	%D%/corpus/ioctl/group-first \
+	%D%/corpus/ioctl/group-nobody \
+	%D%/corpus/ioctl/group-nodes \
+	%D%/corpus/ioctl/group-nowhere \
+	%D%/corpus/ioctl/group-stranger \
+	%D%/corpus/ioctl/group-udp4 \
+	%D%/corpus/ioctl/group-udp6 \
+	%D%/corpus/ioctl/group-unreached \
+	%D%/corpus/ioctl/messages \
+	%D%/corpus/ioctl/misfits \
+	%D%/corpus/ioctl/object \
+	%D%/corpus/ioctl/query \
+	%D%/corpus/ioctl/start \
+	%D%/corpus/ioctl/start-huge \
+	%D%/corpus/ioctl/start-small \
+	%D%/corpus/ioctl/types \
+	%D%/corpus/ioctl/unknown \
 	%D%/corpus/text/allreduce \
 	%D%/corpus/text/barrier \
 	%D%/corpus/text/crlf \
@@ -116,7 +169,16 @@ EXTRA_DIST += \
 	%D%/corpus/verify/random-6-1 \
 	%D%/corpus/verify/random-7-0 \
 	%D%/corpus/verify/random-7-1 \
+	%D%/env_user.h \
 	%D%/frame.c \
+	%D%/ioctl.c \
+	%D%/ioctl_corpus.c \
+	%D%/ioctl_input.c \
+	%D%/ioctl_input.h \
+	%D%/ioctl_naive.c \
+	%D%/ioctl_naive.h \
+	%D%/ioctl_user.c \
+	%D%/ioctl_user.h \
 	%D%/local.mk \
 	%D%/text.c \
 	%D%/verify.c
