@@ -202,6 +202,7 @@ int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct ke
 	u32 runs = a->runs ? a->runs : 256;
 	u64 area = a->area ? a->area : 256 * 1024;
 	struct kep *e;
+	u32 i;
 	int rc;
 
 	if (a->flags || a->map_bytes || a->area_off || a->cookie ||
@@ -219,6 +220,11 @@ int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct ke
 	refcount_set(&e->refs, 1);
 	mutex_init(&e->mutex);
 	spin_lock_init(&e->over_lock);
+	spin_lock_init(&e->early_lock);
+	for (i = 0; i < KEARLY; i++)
+		INIT_LIST_HEAD(&e->early[i]);
+	spin_lock_init(&e->parked_lock);
+	INIT_LIST_HEAD(&e->parked);
 	xa_init_flags(&e->groups, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&e->scheds, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&e->of_mm);
@@ -329,9 +335,9 @@ void kep_close(struct kep *e, bool clean)
 		kmember_leave(m);
 		kmember_put(m);
 	}
-	kgate_enter(n);
-	klocal_forget(n, e, NULL, clean ? NULL : e);
-	kgate_leave(n);
+	klocal_forget(e, NULL);
+	if (!clean)
+		klocal_take_back(e);
 	drop_objects(e);
 	mutex_unlock(&e->mutex);
 	wake_up_all(&e->file->wait);
@@ -416,12 +422,20 @@ void kep_linger(struct knode *n, u64 now, bool all)
 
 	while ((e = next_to_end(n, now, all)) != NULL) {
 		kep_close(e, false);
-		kgate_enter(n);
-		klocal_forget(n, NULL, NULL, e);
-		kgate_leave(n);
+		klocal_take_back(e);
 		kep_put(e);
 	}
 	forget_left(n, now, all);
+}
+
+struct kep *kep_by_cookie(struct knode *n, u64 cookie)
+{
+	struct kep *e;
+
+	hlist_for_each_entry_rcu(e, ep_head(n, cookie), by_cookie)
+		if (e->e.cookie == cookie)
+			return e;
+	return NULL;
 }
 
 enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
@@ -432,14 +446,14 @@ enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
 	struct kep *e;
 
 	rcu_read_lock();
-	hlist_for_each_entry_rcu(e, ep_head(n, cookie), by_cookie)
-		if (e->e.cookie == cookie) {
-			u8 state = READ_ONCE(e->state);
+	e = kep_by_cookie(n, cookie);
+	if (e) {
+		u8 state = READ_ONCE(e->state);
 
-			if (state != KEP_GONE)
-				s = state == KEP_OPEN ? ESP_EP_OPEN : ESP_EP_LEFT;
-			goto unlock;
-		}
+		if (state != KEP_GONE)
+			s = state == KEP_OPEN ? ESP_EP_OPEN : ESP_EP_LEFT;
+		goto unlock;
+	}
 	smp_rmb(); /* with remember() */
 	hlist_for_each_entry_rcu(l, &n->left[hash_64(cookie, KHASH_BITS)], by_cookie)
 		if (l->cookie == cookie) {

@@ -59,10 +59,14 @@ static void pump(struct kgate *g)
 		smp_mb__after_atomic(); /* with env_run_later() */
 		g->turn = TURN;
 		g->ops--; /* ends have their price, too */
+		if (unlikely(READ_ONCE(r->looking)))
+			klocal_more(r);
 		if (test_and_clear_bit(KRUN_RESUME, &r->flags))
 			core_resume(&r->core);
 		else
 			core_pump(&r->core);
+		if (unlikely(READ_ONCE(r->looking)))
+			kgate_pump(r);
 		krun_unuse(r);
 	}
 }

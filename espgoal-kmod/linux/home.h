@@ -46,6 +46,7 @@
 #define KEP_STRANGERS \
 	16 /* flows to nodes that no table names, per endpoint: less than the former */
 #define KEP_RECENT 16
+#define KEARLY     64 /* heads of the messages that wait for an endpoint's runs */
 
 /* Objects of one size, all made in process context, handed out anywhere. */
 struct kpool {
@@ -232,6 +233,13 @@ struct kep {
 	spinlock_t over_lock;
 	struct kpool room;
 	atomic_t rx_held[2]; /* of ESP_POOL_RX, of ESP_POOL_RX_POSTED */
+	/* under early_lock: messages of this node that wait for its runs */
+	spinlock_t early_lock;
+	struct list_head early[KEARLY]; /* kearly.in, by run */
+	u32 nearly;
+	bool early_closed; /* there will be no more runs */
+	spinlock_t parked_lock;
+	struct list_head parked; /* kmsg.mine: its own that wait for others' runs */
 	u64 closed_at;
 	struct kleft *left;  /* for then */
 	u64 __percpu *count; /* enum kep_count */
@@ -269,6 +277,15 @@ enum krun_state {
 	KRUN_ACTIVE,
 };
 
+/*
+ * In a list of messages that wait: one of them, or how far somebody is who goes through the list in
+ * parts.
+ */
+struct kearly {
+	struct list_head in;
+	bool mark;
+};
+
 struct krun {
 	struct core_run core; /* first */
 	struct esp_run e;
@@ -290,6 +307,8 @@ struct krun {
 	u64 serial;
 	struct list_head pump; /* of a gate */
 	unsigned long flags;   /* KRUN_PUMP, KRUN_RESUME */
+	bool looking;       /* for what came ahead of it, under early_lock of its endpoint, ... */
+	struct kearly look; /* ... from here on */
 	struct rcu_head rcu;
 	struct core_segment seg[GOAL_MAX_BUFS + 1];
 };
@@ -314,8 +333,10 @@ struct kmsg {
 	u32 len;
 	u8 phase; /* enum kmsg_phase, under run->send_lock */
 	bool local;
-	bool parked; /* in a list of early ones, under early_lock */
-	struct list_head early;
+	bool parked;    /* it waits for its run: under early_lock of @at, */
+	struct kep *at; /* whose run that is; NULL: it never did */
+	struct kearly early;
+	struct list_head mine;  /* kep.parked */
 	u8 copy[] __aligned(8); /* of up to eager_max bytes */
 };
 
@@ -342,16 +363,13 @@ struct knode {
 	struct net *net;
 	spinlock_t lock;
 	spinlock_t table_lock;
-	spinlock_t early_lock;
 	spinlock_t prf_lock;
 	struct hlist_head cid[KHASH], peer[KHASH], ep[KHASH], left[KHASH];
 	struct hlist_head *member; /* made for the first endpoint */
-	struct list_head early[KHASH];
 	struct list_head flows, members, eps, lefts;
 	u64 serial;
 	u32 nflows;
 	u32 nstrangers;   /* of those: to nodes that no table names */
-	u32 nparked;      /* in early[], under early_lock */
 	atomic_t open;    /* endpoints, lingering ones included */
 	atomic_t endings; /* flows that end: env_endings() */
 	struct kgate __percpu *gate;
@@ -574,7 +592,7 @@ void kep_linger(struct knode *n, u64 now, bool all);
 int kep_charge(struct kep *e, u64 bytes);
 void kep_uncharge(struct kep *e, u64 bytes);
 void kep_self(struct knode *n, u8 node[16], struct espgoal_link link[ESPGOAL_RAILS]);
-enum esp_ep_state kep_state_of(struct knode *n, u64 cookie);
+struct kep *kep_by_cookie(struct knode *n, u64 cookie); /* in a gate, and until that is left */
 
 /* group.c, member.c */
 struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g);
@@ -669,9 +687,12 @@ int kmsg_waits(struct kmsg *k);
 int klocal_send(struct krun *r, u32 op, u64 len);
 int klocal_deliver(struct krun *r, u32 op, struct kmsg *k);
 void klocal_started(struct krun *r);
+void klocal_more(struct krun *r); /* krun.looking: a further part */
 bool klocal_unpark(struct kmsg *k);
-void klocal_forget(struct knode *n, const struct kep *to, const struct ktable *table,
-		   const struct kep *from);
+/* What waits for runs of @e, in the group of @table or, for good, in any, is dropped. May sleep. */
+void klocal_forget(struct kep *e, const struct ktable *table);
+/* The same for what @e has sent, and others have not come to. */
+void klocal_take_back(struct kep *e);
 
 /* payload.c */
 bool kpayload_fpu(void);                   /* can floating-point numbers be reduced here? */

@@ -248,8 +248,8 @@ void kmember_leave(struct kmember *m)
 	leave(m);
 	kgate_enter(m->ep->node);
 	esp_member_removed(&m->m, know());
-	klocal_forget(m->ep->node, m->ep, m->table, NULL);
 	kgate_leave(m->ep->node);
+	klocal_forget(m->ep, m->table);
 }
 
 /* Under the endpoint's mutex. */

@@ -25,8 +25,11 @@ struct kmsg *kmsg_begin(struct krun *r, u32 op, u64 len, bool local)
 	k->len = (u32)len;
 	k->local = local;
 	k->parked = false;
+	k->at = NULL;
 	k->phase = eager ? KMSG_EAGER : KMSG_SENDING;
-	INIT_LIST_HEAD(&k->early);
+	k->early.mark = false;
+	INIT_LIST_HEAD(&k->early.in);
+	INIT_LIST_HEAD(&k->mine);
 	if (eager && len) {
 		memcpy(k->copy, kpayload_at(r, o->src_buf, o->src_off), len);
 		kpayload_moved(r, len);

@@ -8,6 +8,8 @@ check_LTLIBRARIES += %D%/libvm.la
 %C%_libvm_la_SOURCES = \
 	%D%/device.c \
 	%D%/device.h \
+	%D%/ranks.c \
+	%D%/ranks.h \
 	%D%/shape.c \
 	%D%/shape.h
 
@@ -28,6 +30,10 @@ vm_programs += %D%/cycle
 vm_programs += %D%/depth
 %C%_depth_LDADD = $(vm_libs)
 %C%_depth_LDFLAGS = -no-install
+
+vm_programs += %D%/early
+%C%_early_LDADD = $(vm_libs)
+%C%_early_LDFLAGS = -no-install
 
 vm_programs += %D%/faults
 %C%_faults_LDADD = $(vm_libs)

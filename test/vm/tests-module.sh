@@ -231,6 +231,7 @@ tests_common() {
 	try busy busy
 	try abi program node0 abi
 	try depth program node0 depth
+	try early program node0 early
 	try unload unload
 }
 
@@ -300,6 +301,7 @@ tests_nodes_debug() {
 	try busy busy
 	try abi program node0 abi
 	[ "$times" -eq 1 ] || try depth program node0 depth
+	try early program node0 early
 	try collectives/2 collect 2 -t 5 -s 2
 	try collectives/churn collect 1 -t 4 -c -s 3
 	try strangers strangers
