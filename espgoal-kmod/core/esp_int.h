@@ -18,7 +18,7 @@ struct esp_todo {
 	u64 now;
 	u32 kick;              /* rails to transmit, by place */
 	struct esp_link ended; /* esp_msg.link: env_sent() */
-	struct esp_link rx;    /* esp_rx.of_flow: receptions to be given back */
+	struct esp_link rx;    /* esp_rx.of_flow.link: receptions to be given back */
 	struct esp_link ctls;  /* esp_ctl.link: to be freed */
 	u8 waits;              /* what waits for it goes: 1 refusals, 2 all */
 	u32 renewed;           /* ... those of incarnations before this one */
@@ -334,8 +334,23 @@ void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
 void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t);
 bool esp_msg_has_id(struct esp_flow *f, struct esp_msg *m);
+
+/* esp_queue.c */
+void esp_queue_init(struct esp_queue *q);
+/* The one for what @ep sends. */
+struct esp_queue *esp_queue_for(struct esp_flow *f, struct esp_ep *ep);
 void esp_queue_drop(struct esp_flow *f, struct esp_queue *q);
-void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, struct esp_todo *t);
+void esp_queues_renew(struct esp_flow *f, struct esp_todo *t);
+void esp_queues_end(struct esp_flow *f, s32 status, struct esp_todo *t);
+/*
+ * The endpoint goes: eager messages stay for a while if the end is clean, all others end. Up to
+ * *@left of them, and of others it has to look at; true: there may be more.
+ */
+bool esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, u32 *left,
+		     struct esp_todo *t);
+/* The same in the common queue, from @at on, which is in its list or, when there was none, in no one. */
+bool esp_common_close(struct esp_flow *f, struct esp_row *at, const struct esp_ep *ep, bool clean,
+		      u32 *left, struct esp_todo *t);
 
 /* esp_send.c */
 bool esp_msg_idle(const struct esp_msg *m);
@@ -430,12 +445,19 @@ struct esp_rx *esp_rx_new(struct esp_flow *f, enum esp_pool pool, const struct e
 			  struct esp_ep *ep, u64 total, bool pull);
 struct esp_rx *esp_rx_find(struct esp_flow *f, u32 mid);
 void esp_rx_enter(struct esp_flow *f, struct esp_rx *rx, u32 mid);
+void esp_rx_enter_unnamed(struct esp_flow *f, struct esp_rx *rx);
+/* The next one after @prev (NULL: the first) of this key; nothing may have left in between. */
+struct esp_rx *esp_rx_of(struct esp_flow *f, struct esp_rx *prev, const struct esp_key *k);
 void esp_rx_leave(struct esp_flow *f, struct esp_rx *rx);
 s64 esp_rx_add(struct esp_rx *rx, u64 from, u64 to);
 void esp_rx_end(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_todo *t);
 void esp_rx_stop(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_todo *t);
 void esp_rx_renew(struct esp_flow *f, struct esp_todo *t);
 struct esp_rx *esp_rx_adopt(struct esp_flow *f, const struct esp_key *k, u32 mid, u64 total);
+void esp_rx_end_all(struct esp_flow *f, s32 status, struct esp_todo *t);
+/* Those for an endpoint that goes end, from @at on, as for messages. */
+bool esp_rx_close(struct esp_flow *f, struct esp_row *at, const struct esp_ep *ep, u32 *left,
+		  struct esp_todo *t);
 
 /* esp_pull.c */
 struct esp_granted {

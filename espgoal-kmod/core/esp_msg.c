@@ -54,37 +54,6 @@ bool esp_msg_has_id(struct esp_flow *f, struct esp_msg *m)
 	return true;
 }
 
-static struct esp_queue *queue_for(struct esp_flow *f, struct esp_ep *ep)
-{
-	struct esp_link *l;
-	struct esp_queue *q;
-
-	for (l = f->allq.next; l != &f->allq; l = l->next) {
-		q = esp_entry(l, struct esp_queue, all);
-		if (q->ep == ep)
-			return q;
-	}
-	q = env_pool_get(f->node, ESP_POOL_QUEUE);
-	if (!q)
-		return &f->common;
-	memset(q, 0, sizeof(*q));
-	esp_link_init(&q->link);
-	esp_link_init(&q->small);
-	esp_link_init(&q->bulk);
-	q->ep = ep;
-	esp_append(&f->allq, &q->all);
-	return q;
-}
-
-void esp_queue_drop(struct esp_flow *f, struct esp_queue *q)
-{
-	if (q == &f->common)
-		return;
-	esp_unlink(&q->link);
-	esp_unlink(&q->all);
-	env_pool_put(f->node, ESP_POOL_QUEUE, q);
-}
-
 /* It has something to say: into its queue, in front if that was said before. */
 void esp_msg_queue(struct esp_flow *f, struct esp_msg *m)
 {
@@ -124,8 +93,9 @@ void esp_msg_unqueue(struct esp_flow *f, struct esp_msg *m)
 void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
 {
 	m->flow = f;
-	m->queue = queue_for(f, m->ep);
+	m->queue = esp_queue_for(f, m->ep);
 	m->queue->nmsgs++;
+	m->all.mark = false;
 	esp_link_init(&m->link);
 	esp_link_init(&m->open);
 	esp_link_init(&m->leave);
@@ -145,7 +115,7 @@ void esp_msg_add(struct esp_flow *f, struct esp_msg *m)
 	m->head = !m->eager || m->len == 0;
 	m->cancelled = false;
 	f->nmsgs++;
-	esp_append(&f->msgs, &m->all);
+	esp_append(&m->queue->msgs, &m->all.link);
 	esp_msg_queue(f, m);
 }
 
@@ -188,7 +158,7 @@ void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_t
 	if (m->state == ESP_MSG_QUEUED)
 		esp_msg_unqueue(f, m);
 	esp_unlink(&m->link);
-	esp_unlink(&m->all);
+	esp_unlink(&m->all.link);
 	esp_unlink(&m->leave);
 	m->state = ESP_MSG_IDLE;
 	m->status = m->cancelled ? -ECANCELED : status;
@@ -430,35 +400,5 @@ void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 			unpark(f, m);
 			env_count(f->node, ESP_C_msg_again, 1);
 		}
-	}
-}
-
-/* The endpoint goes: eager messages stay for a while if the end is clean, all others end. */
-void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, struct esp_todo *t)
-{
-	struct esp_link *l, *next;
-
-	for (l = f->msgs.next; l != &f->msgs; l = next) {
-		struct esp_msg *m = esp_entry(l, struct esp_msg, all);
-
-		next = l->next;
-		if (m->ep != ep)
-			continue;
-		m->ep = NULL;
-		m->due = t->now + f->node->p.linger;
-		esp_append(&f->leaving, &m->leave);
-		f->park_at = esp_min(f->park_at, m->due);
-		if (!clean || !m->eager)
-			esp_msg_cancel(f, m, t);
-	}
-	for (l = f->allq.next; l != &f->allq; l = next) {
-		struct esp_queue *q = esp_entry(l, struct esp_queue, all);
-
-		next = l->next;
-		if (q->ep != ep)
-			continue;
-		q->ep = NULL;
-		if (!q->nmsgs)
-			esp_queue_drop(f, q);
 	}
 }

@@ -106,9 +106,9 @@ void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t)
 		env_flow_put(of);
 	}
 	while (esp_linked(&t->rx)) {
-		struct esp_rx *rx = esp_entry(t->rx.next, struct esp_rx, of_flow);
+		struct esp_rx *rx = esp_entry(t->rx.next, struct esp_rx, of_flow.link);
 
-		esp_unlink(&rx->of_flow);
+		esp_unlink(&rx->of_flow.link);
 		esp_rx_release(rx, t->now);
 	}
 	while (esp_linked(&t->ctls)) {
@@ -284,7 +284,7 @@ void esp_timer(struct esp_flow *f, u64 now)
 	esp_flow_timer(f, &t);
 	pulls = now >= f->pull_at;
 	if (pulls)
-		f->pull_at = esp_linked(&f->rx) ? now + esp_pull_patience(f) : ESP_NEVER;
+		f->pull_at = f->nrx ? now + esp_pull_patience(f) : ESP_NEVER;
 	esp_batch_push(f);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);

@@ -294,6 +294,20 @@ static void drop_objects(struct kep *e)
 	}
 }
 
+static void leave_flows(struct kep *e, bool clean)
+{
+	struct esp_close c;
+	bool more;
+
+	memset(&c, 0, sizeof(c));
+	do {
+		kgate_enter(e->node);
+		more = esp_ep_close(&e->e, &c, clean, know());
+		kgate_leave(e->node);
+		cond_resched();
+	} while (more);
+}
+
 void kep_close(struct kep *e, bool clean)
 {
 	struct knode *n = e->node;
@@ -327,9 +341,7 @@ void kep_close(struct kep *e, bool clean)
 			cond_resched();
 		}
 	}
-	kgate_enter(n);
-	esp_ep_close(&e->e, clean, know());
-	kgate_leave(n);
+	leave_flows(e, clean);
 	xa_for_each(&e->groups, id, m) {
 		kmember_erase(m);
 		kmember_leave(m);

@@ -206,8 +206,11 @@ void env_run_failed(struct core_run *cr)
 {
 	struct krun *r = krun_of(cr);
 
+	u32 at = 0;
+
 	kmsg_give_up_all(r);
-	esp_run_cancelled(&r->e, know_here(r->ep->node));
+	while (esp_run_cancelled(&r->e, &at, know_here(r->ep->node)))
+		;
 }
 
 /*
