@@ -61,6 +61,9 @@ static void pump(struct kgate *g)
 		g->ops--; /* ends have their price, too */
 		if (unlikely(READ_ONCE(r->looking)))
 			klocal_more(r);
+		if (unlikely(test_bit(KRUN_FAILED, &r->flags)) &&
+		    test_and_clear_bit(KRUN_FAILED, &r->flags))
+			krun_end_parts(r);
 		if (test_and_clear_bit(KRUN_RESUME, &r->flags))
 			core_resume(&r->core);
 		else

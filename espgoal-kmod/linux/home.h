@@ -305,8 +305,9 @@ struct krun {
 	struct hlist_node by_name;
 	struct list_head active;
 	u64 serial;
-	struct list_head pump; /* of a gate */
-	unsigned long flags;   /* KRUN_PUMP, KRUN_RESUME */
+	struct list_head pump;    /* of a gate */
+	unsigned long flags;      /* KRUN_PUMP, KRUN_RESUME, KRUN_FAILED */
+	u32 failed_op, failed_rx; /* of the latter: how far that is */
 	bool looking;       /* for what came ahead of it, under early_lock of its endpoint, ... */
 	struct kearly look; /* ... from here on */
 	struct rcu_head rcu;
@@ -315,6 +316,7 @@ struct krun {
 
 #define KRUN_PUMP   0 /* in the list of a gate */
 #define KRUN_RESUME 1 /* its pump was stopped by the budget */
+#define KRUN_FAILED 2 /* it has failed, and not all it has under way has been ended yet */
 
 enum kmsg_phase {
 	KMSG_FREE,
@@ -671,6 +673,7 @@ static inline struct krun *krun_look(struct kep *e, u32 id)
 void krun_put(struct krun *r);
 bool krun_use(struct krun *r); /* a reference that keeps it from being started anew */
 void krun_unuse(struct krun *r);
+void krun_end_parts(struct krun *r); /* KRUN_FAILED: a further part */
 
 /* start.c */
 #define KSEGS_MAX 1024
@@ -679,7 +682,7 @@ int krun_wait(struct kep *e, const struct espgoal_wait *a);
 
 /* send.c */
 struct kmsg *kmsg_begin(struct krun *r, u32 op, u64 len, bool local);
-void kmsg_give_up_all(struct krun *r);
+bool kmsg_give_up(struct krun *r);
 void kmsg_end(struct kmsg *k, s32 status);
 int kmsg_waits(struct kmsg *k);
 
