@@ -173,6 +173,9 @@ struct kmember {
 	bool closed; /* starts nothing any more */
 	s32 failed;  /* by ESPGOAL_FAIL */
 	u32 failed_rank;
+	unsigned long flags;         /* KMEMBER_FAILS */
+	struct list_head failing;    /* of a gate, with a reference, ... */
+	struct esp_run *failed_upto; /* ... and how far that is, with a reference */
 	struct kpast past;
 	struct hlist_node by_name;
 	struct list_head all; /* of the node, by serial */
@@ -181,6 +184,8 @@ struct kmember {
 	bool needs; /* esp_member_timer() */
 	struct rcu_work work;
 };
+
+#define KMEMBER_FAILS 0 /* in the list of a gate: its runs are being cancelled */
 
 enum kep_state {
 	KEP_OPEN,
@@ -349,6 +354,7 @@ struct kmm;
 struct kgate {
 	struct esp_batch batch;
 	struct list_head pump; /* runs that can go on */
+	struct list_head fail; /* members whose runs fail */
 	struct knode *node;
 	struct kflow *flow;       /* the one locked last: what is counted is its */
 	struct kflow *arm;        /* whose timers are to be set once frames have left */
@@ -577,7 +583,8 @@ void kgate_init(struct knode *n);
 void kgate_stop(struct knode *n);
 void kgate_enter(struct knode *n);
 void kgate_leave(struct knode *n);
-void kgate_pump(struct krun *r); /* takes a reference of its own */
+void kgate_pump(struct krun *r);    /* takes a reference of its own */
+void kgate_fail(struct kmember *m); /* the same */
 
 /* mm.c */
 struct kmm *kmm_get(struct kep *e); /* of current, or ERR_PTR */
@@ -623,6 +630,7 @@ void kmember_put(struct kmember *m);
 void kmember_second(struct knode *n);                 /* once a second */
 int kmember_enter(struct kmember *m, struct krun *r); /* it becomes active */
 void kmember_over(struct kmember *m, struct krun *r);
+bool kmember_fail_part(struct kmember *m); /* some of its runs; true: there may be more */
 
 /*
  * peer.c: the nodes a table names. Without a lock: memory for so many that are new, and what is
