@@ -44,6 +44,9 @@
  *	struct esp_rx *env_rx_get(struct esp_ep *, enum esp_pool), void env_rx_put(ep, pool, rx)
  *		the same, of ESP_POOL_RX or ESP_POOL_RX_POSTED, for messages to that endpoint, which is kept
  *		until they are given back. A home where endpoints do not trust each other gives each its share
+ *	struct esp_ctl *env_ctl_get(struct esp_node *, u64 cookie), void env_ctl_put(n, struct esp_ctl *)
+ *		the same, of ESP_POOL_CTL, on account of this endpoint of the node, or of nobody if there is
+ *		none. It keeps whose that is in c->account
  *	struct esp_flow *env_flow_alloc(struct esp_node *, const struct esp_peer *, bool wanted)
  *		zeroed, with one reference; for that peer. @wanted: a rank table has it, else it has
  *		opened the flow itself
@@ -409,6 +412,7 @@ struct esp_ctl {
 	struct esp_link wait;  /* node->wait[] */
 	struct esp_link waits; /* flow->waits */
 	struct esp_link items;
+	void *account; /* (home) on whose it is, or NULL */
 	struct esp_flow *flow;
 	struct esp_key key; /* ABORT, EARLY: src is the one that tells */
 	u32 rank, code;     /* ABORT, EARLY */

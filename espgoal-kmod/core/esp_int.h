@@ -488,7 +488,7 @@ struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const st
 void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,
 		     const struct esp_key *k, u8 kind);
 void esp_wait_remove(struct esp_ctl *c);
-void esp_ctl_init(struct esp_ctl *c);
+void esp_ctl_init(struct esp_ctl *c); /* all but the account */
 
 /* Under the flow's lock: may this GONE be said, and one that was said or will not be. */
 bool esp_gone_add(struct esp_flow *f, u64 cookie);
@@ -555,8 +555,8 @@ void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
 /* The group has failed: false if that is known already. Then esp_tell_all(). */
 bool esp_note_group(struct esp_member *m, s32 status, u32 rank);
 void esp_tell_all(struct esp_node *n, u64 now);
-/* Something about @k of this kind is said in @f; not if there is no memory now. */
-void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 now);
+/* Something about @k of this kind is said in @f, for the endpoint @by; not if there is no memory now. */
+void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 by, u64 now);
 /* @r waits for the rank @src of this node. */
 void esp_watch_local(struct esp_run *r, u32 src, u64 now);
 /* Its refusals (1), and its early aborts (2), are forgotten. */

@@ -115,7 +115,7 @@ void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t)
 		struct esp_ctl *c = esp_entry(t->ctls.next, struct esp_ctl, link);
 
 		esp_unlink(&c->link);
-		env_pool_put(n, ESP_POOL_CTL, c);
+		env_ctl_put(n, c);
 	}
 	if (t->waits)
 		esp_waits_drop(f, t->waits, t->renewed);
@@ -222,7 +222,7 @@ void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now)
 	}
 	env_flow_unlock(f);
 	if (no)
-		env_pool_put(f->node, ESP_POOL_CTL, c);
+		env_ctl_put(f->node, c);
 	esp_batch_leave(f->node, now);
 }
 

@@ -234,7 +234,7 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	k.opid = r->opid;
 	k.start = r->start;
 	k.src = r->m->rank;
-	esp_say_of(f, ESP_CTL_ASK, &k, now);
+	esp_say_of(f, ESP_CTL_ASK, &k, r->m->ep->cookie, now);
 	env_flow_put(f);
 }
 

@@ -82,6 +82,7 @@ static void free_ep(struct work_struct *w)
 	kuser_put(e->user);
 	kfile_put(e->file);
 	kfree(e->left);
+	kshare_put(e->share);
 	kfree(e);
 	pools_shrink(n, ESP_POOLS, true);
 	atomic_dec(&n->open); /* the node may be gone from here on */
@@ -168,8 +169,10 @@ static int bring_up(struct kep *e, u32 runs, u64 area)
 	e->count = __alloc_percpu_gfp(KEP_COUNTERS * sizeof(u64), sizeof(u64), GFP_KERNEL_ACCOUNT);
 	e->run_used = kvcalloc(BITS_TO_LONGS(runs), sizeof(long), GFP_KERNEL_ACCOUNT);
 	e->left = kzalloc(sizeof(*e->left), GFP_KERNEL_ACCOUNT);
-	if (!e->run || !e->count || !e->run_used || !e->left)
+	e->share = kzalloc(sizeof(*e->share), GFP_KERNEL_ACCOUNT);
+	if (!e->run || !e->count || !e->run_used || !e->left || !e->share)
 		return -ENOMEM;
+	refcount_set(&e->share->refs, 1);
 	e->nruns = runs;
 	rc = make_members(e->node);
 	if (rc)
@@ -260,6 +263,7 @@ int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct ke
 	return 0;
 
 bring_down:
+	kfree(e->share);
 	kfree(e->left);
 	kpool_free(&e->room);
 	karea_free(&e->area);

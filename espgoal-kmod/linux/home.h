@@ -16,6 +16,7 @@
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/wait.h>
@@ -213,6 +214,18 @@ struct kfile {
 	wait_queue_head_t wait;
 };
 
+/* What an endpoint has of records that may outlive it: each holds a reference. */
+struct kshare {
+	refcount_t refs;
+	atomic_t ctls;
+};
+
+static inline void kshare_put(struct kshare *s)
+{
+	if (refcount_dec_and_test(&s->refs))
+		kfree(s);
+}
+
 struct kep {
 	struct esp_ep e; /* first */
 	struct knode *node;
@@ -237,7 +250,8 @@ struct kep {
 	u32 read;           /* those that read() has told */
 	spinlock_t over_lock;
 	struct kpool room;
-	atomic_t rx_held[2]; /* of ESP_POOL_RX, of ESP_POOL_RX_POSTED */
+	atomic_t rx_held[2];  /* of ESP_POOL_RX, of ESP_POOL_RX_POSTED */
+	struct kshare *share; /* with a reference */
 	/* under early_lock: messages of this node that wait for its runs */
 	spinlock_t early_lock;
 	struct list_head early[KEARLY]; /* kearly.in, by run */
@@ -413,20 +427,20 @@ struct knode {
 	X(refused_local) /* a local message whose receiver is no such member */ \
 	X(local_gone)    /* a local message whose receiver has left */
 
-#define KEP_COUNTS(X)                                                 \
-	X(starts)                                                     \
-	X(runs_good)                                                  \
-	X(runs_failed)                                                \
-	X(messages_remote)                                            \
-	X(messages_local)       /* straight into a posted receive */  \
-	X(messages_local_early) /* kept until their receive or run */ \
-	X(bytes_sent)                                                 \
-	X(bytes_received)                                             \
-	X(room_taken) /* messages ahead of their receive */           \
-	X(room_refused)                                               \
-	X(share_used_up) /* messages, for want of a record */         \
-	X(waits)                                                      \
-	X(sleeps)                                                     \
+#define KEP_COUNTS(X)                                                   \
+	X(starts)                                                       \
+	X(runs_good)                                                    \
+	X(runs_failed)                                                  \
+	X(messages_remote)                                              \
+	X(messages_local)       /* straight into a posted receive */    \
+	X(messages_local_early) /* kept until their receive or run */   \
+	X(bytes_sent)                                                   \
+	X(bytes_received)                                               \
+	X(room_taken) /* messages ahead of their receive */             \
+	X(room_refused)                                                 \
+	X(share_used_up) /* of records: for messages, refusals, news */ \
+	X(waits)                                                        \
+	X(sleeps)                                                       \
 	X(foreign) /* calls of another process */
 
 /* clang-format off */
