@@ -11,6 +11,7 @@
 
 #define UNIT          64 /* buffers begin at a cache line */
 #define RUN_BYTES_MAX (128u << 20)
+#define OP_BYTES_MAX  ESPGOAL_SURE_RUN
 
 void ksched_put(struct ksched *s)
 {
@@ -25,7 +26,18 @@ void ksched_put(struct ksched *s)
 	kep_put(e);
 }
 
-/* What the kernel does not compute is refused. */
+/* Bytes that an operation moves, or more than the kernel takes. */
+static u64 bytes_of(const struct goal_op *op)
+{
+	u64 size = op->code == GOAL_OP_REDUCE ? core_type_size(op->dtype) : 1;
+
+	return min_t(u64, op->len, OP_BYTES_MAX + 1) * size;
+}
+
+/*
+ * What the kernel does not compute is refused; and so is an operation that moves so much that other
+ * work of the CPU would wait for it, since none is cut in parts.
+ */
 static int computes(struct ksched *s)
 {
 	u32 i;
@@ -35,6 +47,8 @@ static int computes(struct ksched *s)
 	for (i = 0; i < s->s.hdr->nops; i++) {
 		const struct goal_op *op = &s->s.op[i];
 
+		if (bytes_of(op) > OP_BYTES_MAX)
+			return -E2BIG;
 		if (op->code != GOAL_OP_REDUCE)
 			continue;
 		if (op->dtype == GOAL_TYPE_FLOAT || op->dtype == GOAL_TYPE_DOUBLE)
