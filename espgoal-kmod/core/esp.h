@@ -567,7 +567,8 @@ struct esp_flow {
 	u64 asked;             /* when a table was asked because of an OPEN */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
-	u8 state; /* enum esp_flow_state */
+	u8 state;  /* enum esp_flow_state */
+	s32 ended; /* DEAD: with this status all that is left in it ends */
 	u8 hello_tries, hello_path, hello_rounds;
 	u8 strangers; /* bit p: at the peer's address of place p is somebody else */
 	u8 strangers_else;

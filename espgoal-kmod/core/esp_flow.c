@@ -5,6 +5,8 @@
  */
 #include "esp_int.h"
 
+#define CLEAR_MOST 64 /* messages and receptions of a flow that has ended, at a time */
+
 static u32 first(struct esp_node *n, u32 given)
 {
 	return given ? given : (u32)env_random(n);
@@ -277,15 +279,25 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 		esp_flow_end(f, 0, t);
 }
 
-/* Everything in it ends with @status; 0: there is nothing in it. */
+bool esp_flow_clear(struct esp_flow *f, struct esp_todo *t)
+{
+	u32 left = CLEAR_MOST;
+
+	return esp_queues_end(f, f->ended, &left, t) || esp_rx_end_all(f, f->ended, &left, t);
+}
+
+/*
+ * Everything in it ends with @status; 0: there is nothing in it. When that is much, some of it does so
+ * at once, and the rest a little later: nobody finds the flow any more.
+ */
 void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 {
 	u32 i;
 
-	esp_queues_end(f, status, t);
+	f->ended = status;
+	t->rest = esp_flow_clear(f, t);
 	esp_flow_unsay(f, t);
 	drop_sent(f);
-	esp_rx_end_all(f, status, t);
 	for (i = 0; i < ESP_PATHS; i++)
 		f->path[i].state = ESP_PATH_NONE;
 	/* The stamp is forgotten with the flow, and a copy of the OPEN would be believed again. */

@@ -23,6 +23,7 @@ struct esp_todo {
 	u8 waits;              /* what waits for it goes: 1 refusals, 2 all */
 	u32 renewed;           /* ... those of incarnations before this one */
 	bool died;             /* the peer is dead: its groups fail */
+	bool rest;             /* the flow has ended, and not all that is in it */
 	u64 past_cid,
 		past_stamp; /* an OPEN not to be believed again; stamp 0: none, else waits is set */
 	bool new_era;       /* no token that was given so far is good any more */
@@ -36,6 +37,7 @@ static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now
 	t->waits = 0;
 	t->renewed = 0;
 	t->died = false;
+	t->rest = false;
 	t->new_era = false;
 	t->past_stamp = 0;
 	esp_link_init(&t->ended);
@@ -269,6 +271,8 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 /* The peer said RESET. */
 void esp_flow_reset(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t);
+/* Of one that has ended: some of what is left in it. True: there is more. */
+bool esp_flow_clear(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_unsay(struct esp_flow *f, struct esp_todo *t);
 bool esp_flow_waits(const struct esp_flow *f);
 
@@ -341,7 +345,8 @@ void esp_queue_init(struct esp_queue *q);
 struct esp_queue *esp_queue_for(struct esp_flow *f, struct esp_ep *ep);
 void esp_queue_drop(struct esp_flow *f, struct esp_queue *q);
 void esp_queues_renew(struct esp_flow *f, struct esp_todo *t);
-void esp_queues_end(struct esp_flow *f, s32 status, struct esp_todo *t);
+/* Up to *@left messages end; true: there are more. */
+bool esp_queues_end(struct esp_flow *f, s32 status, u32 *left, struct esp_todo *t);
 /*
  * The endpoint goes: eager messages stay for a while if the end is clean, all others end. Up to
  * *@left of them, and of others it has to look at; true: there may be more.
@@ -454,7 +459,8 @@ void esp_rx_end(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_to
 void esp_rx_stop(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_todo *t);
 void esp_rx_renew(struct esp_flow *f, struct esp_todo *t);
 struct esp_rx *esp_rx_adopt(struct esp_flow *f, const struct esp_key *k, u32 mid, u64 total);
-void esp_rx_end_all(struct esp_flow *f, s32 status, struct esp_todo *t);
+/* The flow ends: up to *@left of them; true: there are more. */
+bool esp_rx_end_all(struct esp_flow *f, s32 status, u32 *left, struct esp_todo *t);
 /* Those for an endpoint that goes end, from @at on, as for messages. */
 bool esp_rx_close(struct esp_flow *f, struct esp_row *at, const struct esp_ep *ep, u32 *left,
 		  struct esp_todo *t);
@@ -566,6 +572,8 @@ void esp_waits_drop(struct esp_flow *f, u8 which, u32 renewed);
 void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now);
 /* The peer of @f is dead. */
 void esp_peer_died(struct esp_flow *f);
+/* @f has ended, and not all that is in it. */
+void esp_flow_rest(struct esp_flow *f);
 /* No table has spoken for the peer of @f. */
 void esp_ask_tables(struct esp_flow *f, u64 now);
 

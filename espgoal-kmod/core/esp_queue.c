@@ -92,7 +92,7 @@ void esp_queues_renew(struct esp_flow *f, struct esp_todo *t)
 	renew(f, &f->common, t);
 }
 
-static void end(struct esp_flow *f, struct esp_queue *q, s32 status, struct esp_todo *t)
+static bool end(struct esp_flow *f, struct esp_queue *q, s32 status, u32 *left, struct esp_todo *t)
 {
 	struct esp_link *l, *next;
 
@@ -100,12 +100,17 @@ static void end(struct esp_flow *f, struct esp_queue *q, s32 status, struct esp_
 		struct esp_msg *m = msg_at(l);
 
 		next = l->next;
-		if (m)
-			esp_msg_end(f, m, status, t);
+		if (!m)
+			continue;
+		if (!*left)
+			return true;
+		--*left;
+		esp_msg_end(f, m, status, t);
 	}
+	return false;
 }
 
-void esp_queues_end(struct esp_flow *f, s32 status, struct esp_todo *t)
+bool esp_queues_end(struct esp_flow *f, s32 status, u32 *left, struct esp_todo *t)
 {
 	struct esp_link *l, *next;
 	u32 i;
@@ -116,11 +121,12 @@ void esp_queues_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 			bool open = q->ep;
 
 			next = l->next;
-			end(f, q, status, t);
+			if (end(f, q, status, left, t))
+				return true;
 			if (open) /* others went with their last message */
 				esp_queue_drop(f, q);
 		}
-	end(f, &f->common, status, t);
+	return end(f, &f->common, status, left, t);
 }
 
 /* The endpoint of @m has closed. */

@@ -244,8 +244,7 @@ struct esp_rx *esp_rx_adopt(struct esp_flow *f, const struct esp_key *k, u32 mid
 	return NULL;
 }
 
-/* The flow ends, and all that is in it with @status. */
-void esp_rx_end_all(struct esp_flow *f, s32 status, struct esp_todo *t)
+bool esp_rx_end_all(struct esp_flow *f, s32 status, u32 *left, struct esp_todo *t)
 {
 	struct esp_link *l, *next;
 
@@ -255,11 +254,15 @@ void esp_rx_end_all(struct esp_flow *f, s32 status, struct esp_todo *t)
 		next = l->next;
 		if (!rx)
 			continue;
+		if (!*left)
+			return true;
+		--*left;
 		if (rx->state == ESP_RX_WAITING)
 			esp_rx_leave(f, rx); /* its run has it */
 		else
 			esp_rx_end(f, rx, status, t);
 	}
+	return false;
 }
 
 bool esp_rx_close(struct esp_flow *f, struct esp_row *at, const struct esp_ep *ep, u32 *left,

@@ -121,6 +121,8 @@ void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t)
 		esp_waits_drop(f, t->waits, t->renewed);
 	if (t->died)
 		esp_peer_died(f);
+	if (t->rest)
+		esp_flow_rest(f);
 }
 
 static void flush(struct esp_flow *f, u64 now)

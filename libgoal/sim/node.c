@@ -116,8 +116,10 @@ void sim_node_look(struct sim_node *n)
 
 	memset(&l, 0, sizeof(l));
 	n->to_look = false;
+	n->looking++;
 	while (esp_look(&n->n, &l, n->s->now))
 		;
+	n->looking--;
 }
 
 void env_look(struct esp_node *en)

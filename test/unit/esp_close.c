@@ -192,6 +192,9 @@ static void meanwhile(void **state)
 			assert_true(part(&c, true));
 			if (kill) {
 				esp_flow_kill(f, home.now);
+				assert_int_equal(f->nmsgs, MANY - 64);
+				home_look();
+				assert_int_equal(f->nmsgs, 0);
 			} else {
 				struct esp_todo t;
 
@@ -242,6 +245,7 @@ static void receptions(void **state)
 				esp_flow_kill(f, home.now);
 			parts++;
 		} while (more);
+		home_look();
 		assert_in_range(parts, 2, MANY);
 		assert_int_equal(f->nrx, 0);
 		assert_int_equal(linked(&f->rx), 0);

@@ -558,19 +558,25 @@ void env_look(struct esp_node *n)
 	node_of(n)->to_look = true;
 }
 
-void home_look(void)
+static void look(struct home_node *hn)
 {
 	struct esp_look l;
+
+	if (!hn->to_look)
+		return;
+	hn->to_look = false;
+	memset(&l, 0, sizeof(l));
+	while (esp_look(&hn->n, &l, home.now))
+		;
+}
+
+void home_look(void)
+{
 	u32 i;
 
-	for (i = 0; i < home.nnodes; i++) {
-		if (!home.node[i] || !home.node[i]->to_look)
-			continue;
-		home.node[i]->to_look = false;
-		memset(&l, 0, sizeof(l));
-		while (esp_look(&home.node[i]->n, &l, home.now))
-			;
-	}
+	for (i = 0; i < home.nnodes; i++)
+		if (home.node[i])
+			look(home.node[i]);
 }
 
 void home_ep_close(struct home_node *hn, bool clean)
@@ -691,6 +697,7 @@ void home_remove(struct home_node *hn)
 
 		f->refs++;
 		esp_flow_kill(&f->f, home.now);
+		look(hn); /* what is left in it */
 		env_flow_put(&f->f);
 	}
 	while (home.lates) {
@@ -715,6 +722,7 @@ void home_remove(struct home_node *hn)
 
 		f->refs++;
 		esp_flow_kill(&f->f, home.now);
+		look(hn); /* what is left in it */
 		env_flow_put(&f->f);
 	}
 	assert(hn->msgs == 0 && hn->rooms == 0 && hn->endings == 0);
