@@ -120,7 +120,7 @@ static void receiver_goes(bool joined, bool clean)
 	begin();
 	g = ranks_join(dev, 0, 2, nonce);
 	group = joined ? ranks_join(dev, 1, 2, nonce) : 0;
-	batch_load(&out, &dev[0], 0, 2, 1, 20, LONG, true);
+	batch_load(&out, &dev[0], 0, 2, 1, 100, LONG, true);
 	want(batch_start(&out, out.run, g, 1, 0), 0, "start of a sender of long messages");
 	want(batch_wait(&out, out.run, 0.05), -ETIMEDOUT, "long messages that wait");
 	if (joined && clean) { /* it is enough that it leaves the group */

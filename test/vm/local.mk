@@ -19,6 +19,10 @@ vm_programs = %D%/abi
 %C%_abi_LDADD = $(vm_libs)
 %C%_abi_LDFLAGS = -no-install
 
+vm_programs += %D%/closing
+%C%_closing_LDADD = $(vm_libs)
+%C%_closing_LDFLAGS = -no-install
+
 vm_programs += %D%/collectives
 %C%_collectives_LDADD = $(vm_libs)
 %C%_collectives_LDFLAGS = -no-install
@@ -43,9 +47,17 @@ vm_programs += %D%/killed
 %C%_killed_LDADD = $(vm_libs)
 %C%_killed_LDFLAGS = -no-install
 
+vm_programs += %D%/limits
+%C%_limits_LDADD = $(vm_libs)
+%C%_limits_LDFLAGS = -no-install
+
 vm_programs += %D%/random
 %C%_random_LDADD = $(vm_libs)
 %C%_random_LDFLAGS = -no-install
+
+vm_programs += %D%/shares
+%C%_shares_LDADD = $(vm_libs)
+%C%_shares_LDFLAGS = -no-install
 
 vm_programs += %D%/strangers
 %C%_strangers_LDADD = $(vm_libs)
