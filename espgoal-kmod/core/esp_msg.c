@@ -6,7 +6,9 @@
  */
 #include "esp_int.h"
 
-#define GONE_MOST 64 /* messages ended under the lock at a time */
+#define GONE_MOST   64            /* messages ended under the lock at a time */
+#define TIMER_MOST  64            /* messages whose time has come, at a time; the others ... */
+#define TIMER_PAUSE (20 * ESP_US) /* ... have to wait so long for theirs */
 
 static inline struct esp_msg **head(struct esp_flow *f, u32 mid)
 {
@@ -369,11 +371,13 @@ void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *
 
 /*
  * What was BUSY is tried again; what outlives its endpoint too long is given up. Each list is in
- * order of time, so nobody is looked at whose time has not come.
+ * order of time, so nobody is looked at whose time has not come; and some at a time, since all that an
+ * endpoint has left behind is due at once.
  */
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 {
-	u32 i;
+	u64 soon = t->now + TIMER_PAUSE;
+	u32 n = 0, i;
 
 	if (t->now < f->park_at)
 		return;
@@ -381,8 +385,8 @@ void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 	while (esp_linked(&f->leaving)) {
 		struct esp_msg *m = esp_entry(f->leaving.next, struct esp_msg, leave);
 
-		if (t->now < m->due) {
-			f->park_at = m->due;
+		if (t->now < m->due || n++ == TIMER_MOST) {
+			f->park_at = esp_max(m->due, soon);
 			break;
 		}
 		env_count(f->node, ESP_C_msg_lingered_out, 1);
@@ -393,8 +397,8 @@ void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 		while (esp_linked(&f->paused[i])) {
 			struct esp_msg *m = esp_entry(f->paused[i].next, struct esp_msg, link);
 
-			if (t->now < m->again_at) {
-				f->park_at = esp_min(f->park_at, m->again_at);
+			if (t->now < m->again_at || n++ >= TIMER_MOST) {
+				f->park_at = esp_min(f->park_at, esp_max(m->again_at, soon));
 				break;
 			}
 			unpark(f, m);

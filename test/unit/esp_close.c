@@ -101,6 +101,33 @@ static void clean(void **state)
 	}
 }
 
+/* What nobody takes is given up when its time is over, which comes for all at once. */
+static void left_behind(void **state)
+{
+	u32 common;
+
+	(void)state;
+	for (common = 0; common < 2; common++) {
+		struct esp_close c = { .flow = NULL };
+		u64 due, i;
+
+		refused(common);
+		due = home.now + home.node[0]->n.p.linger;
+		while (part(&c, true))
+			;
+		home_pass(due - ESP_MS - home.now, NULL);
+		assert_int_equal(home.node[0]->msgs, MANY);
+		for (i = 0; i < 200; i++) {
+			int before = home.node[0]->msgs;
+
+			home_pass(10 * ESP_US, NULL);
+			assert_in_range(before - home.node[0]->msgs, 0, 64);
+		}
+		assert_int_equal(home.node[0]->msgs, 0);
+		home_close();
+	}
+}
+
 static void unclean(void **state)
 {
 	u32 common;
@@ -295,10 +322,10 @@ static void cancelled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean),     cmocka_unit_test(unclean),
-		cmocka_unit_test(beside),    cmocka_unit_test(both),
-		cmocka_unit_test(meanwhile), cmocka_unit_test(receptions),
-		cmocka_unit_test(cancelled),
+		cmocka_unit_test(clean),       cmocka_unit_test(unclean),
+		cmocka_unit_test(left_behind), cmocka_unit_test(beside),
+		cmocka_unit_test(both),        cmocka_unit_test(meanwhile),
+		cmocka_unit_test(receptions),  cmocka_unit_test(cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
