@@ -34,6 +34,8 @@
  *	void env_run_later(run)		it may not: call core_resume() soon. Without the lock; the
  *					run is not over before that
  *	void env_msg_drop(run, msg)	give up an arrived message that nobody wants
+ *	bool env_drop_more(run)		may the next one, of a run that has failed, be given up now?
+ *					False: env_run_later() follows. Without the lock
  *	void env_run_failed(run)	the run has failed (run->status, err_peer) and is over
  *					as soon as nothing is busy any more: once, before
  *					env_run_done(). The home may take operations that have
@@ -131,6 +133,7 @@ struct core_run {
 	u32 next;         /* in the schedule's match[]: behind the message that came last */
 	u32 undone;       /* operations not finished */
 	u32 busy;         /* operations handed to the home, posted ones excluded */
+	u32 dropped;      /* of a failed run: recv slots whose messages were given up */
 	s32 status;       /* 0, or the first error */
 	u32 err_peer;     /* the peer it came from, or GOAL_OP_NONE */
 	bool dead;        /* failed, cancelled or over: starts nothing and takes nothing any more */

@@ -44,6 +44,9 @@
  *	struct esp_rx *env_rx_get(struct esp_ep *, enum esp_pool), void env_rx_put(ep, pool, rx)
  *		the same, of ESP_POOL_RX or ESP_POOL_RX_POSTED, for messages to that endpoint, which is kept
  *		until they are given back. A home where endpoints do not trust each other gives each its share
+ *	struct esp_ctl *env_ctl_get(struct esp_node *, u64 cookie), void env_ctl_put(n, struct esp_ctl *)
+ *		the same, of ESP_POOL_CTL, on account of this endpoint of the node, or of nobody if there is
+ *		none. It keeps whose that is in c->account
  *	struct esp_flow *env_flow_alloc(struct esp_node *, const struct esp_peer *, bool wanted)
  *		zeroed, with one reference; for that peer. @wanted: a rank table has it, else it has
  *		opened the flow itself
@@ -142,6 +145,8 @@
 #define ESP_RANGES       16   /* pieces of a message a receiver keeps apart */
 #define ESP_TX_HASH      64   /* heads of a flow's messages by id */
 #define ESP_RX_HASH      32   /* heads of its receptions by id */
+#define ESP_RX_KEYS      64   /* heads of its receptions by key */
+#define ESP_QUEUE_HASH   32   /* heads of its queues by endpoint */
 #define ESP_PARK_HASH    32   /* heads of its refused messages by group; bits of a u32 */
 #define ESP_PAUSES       7    /* lengths of the pause after BUSY */
 #define ESP_REFUSED      16   /* refusals of a flow that its peer has not confirmed */
@@ -312,6 +317,15 @@ enum esp_msg_state {
 	ESP_MSG_PAUSED,   /* refused with BUSY, waits for its time */
 };
 
+/*
+ * In a list that is gone through in parts: one of what the list is of, or how far somebody has got
+ * with it, which the others pass over.
+ */
+struct esp_row {
+	struct esp_link link;
+	bool mark;
+};
+
 /* A message to be sent. */
 struct esp_msg {
 	struct esp_key key;    /* (home) */
@@ -320,7 +334,7 @@ struct esp_msg {
 	u64 len;               /* (home) */
 	struct esp_flow *flow; /* with a reference */
 	struct esp_queue *queue;
-	struct esp_link all;   /* in flow->msgs */
+	struct esp_row all;    /* in queue->msgs */
 	struct esp_link link;  /* in a list of its queue, or of refused ones; then of an esp_todo */
 	struct esp_link open;  /* in flow->open while its id holds the window */
 	struct esp_link leave; /* in flow->leaving once its endpoint has closed */
@@ -407,6 +421,7 @@ struct esp_ctl {
 	struct esp_link wait;  /* node->wait[] */
 	struct esp_link waits; /* flow->waits */
 	struct esp_link items;
+	void *account; /* (home) on whose it is, or NULL */
 	struct esp_flow *flow;
 	struct esp_key key; /* ABORT, EARLY: src is the one that tells */
 	u32 rank, code;     /* ABORT, EARLY */
@@ -423,8 +438,10 @@ struct esp_ctl {
 
 /* What one endpoint sends in one flow. */
 struct esp_queue {
-	struct esp_link link;  /* flow->queues while something is to be sent */
-	struct esp_link all;   /* flow->allq */
+	struct esp_link link; /* flow->queues while something is to be sent */
+	struct esp_link all;  /* flow->allq[] */
+	struct esp_link msgs; /* esp_msg.all: all that point here. Those of who has closed come last,
+				* unless the queue is the common one */
 	struct esp_link small; /* messages: eager, RTS, CANCEL */
 	struct esp_link bulk;  /* messages: granted bytes */
 	struct esp_ep *ep;     /* NULL: it has closed */
@@ -448,12 +465,13 @@ enum esp_rx_state {
 struct esp_rx {
 	struct esp_key key;
 	struct esp_ep *ep;
-	struct esp_flow *flow;   /* with a reference */
-	struct esp_run *run;     /* BOUND, ORPHAN: with a reference */
-	void *ref;               /* (home) the unexpected memory */
-	struct esp_link of_flow; /* flow->rx; node->kept ahead of its run; then in a struct esp_todo */
-	struct esp_link say;     /* flow->say: a grant or STOP is to be said */
-	struct esp_rx *hash;     /* next of the same head, while it has an id in the flow */
+	struct esp_flow *flow;  /* with a reference */
+	struct esp_run *run;    /* BOUND, ORPHAN: with a reference */
+	void *ref;              /* (home) the unexpected memory */
+	struct esp_row of_flow; /* flow->rx; node->kept ahead of its run; then in a struct esp_todo */
+	struct esp_link say;    /* flow->say: a grant or STOP is to be said */
+	struct esp_rx *hash;    /* next of the same head, while it has an id in the flow */
+	struct esp_rx *same;    /* of the same head of keys, while it is in flow->rx */
 	u64 total;
 	u64 here; /* bytes that came, each counted once */
 	u64 granted;
@@ -558,7 +576,8 @@ struct esp_flow {
 	u64 asked;             /* when a table was asked because of an OPEN */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
-	u8 state; /* enum esp_flow_state */
+	u8 state;  /* enum esp_flow_state */
+	s32 ended; /* DEAD: with this status all that is left in it ends */
 	u8 hello_tries, hello_path, hello_rounds;
 	u8 strangers; /* bit p: at the peer's address of place p is somebody else */
 	u8 strangers_else;
@@ -593,7 +612,6 @@ struct esp_flow {
 	u32 mid;                 /* next message id */
 	u32 pn_first, mid_first; /* of this incarnation */
 	u32 nmsgs;
-	struct esp_link msgs;                  /* all */
 	struct esp_link open;                  /* messages whose id holds the window, ascending */
 	struct esp_link parked[ESP_PARK_HASH]; /* PARKED, by group */
 	u32 nheld;                             /* of them, esp_msg.held */
@@ -603,7 +621,7 @@ struct esp_flow {
 	struct esp_link leaving;            /* those with a due time, in order */
 	struct esp_queue common;            /* for endpoints the pool had no queue for */
 	struct esp_link queues; /* struct esp_queue with something to send, round robin */
-	struct esp_link allq;
+	struct esp_link allq[ESP_QUEUE_HASH];
 	struct esp_link ctl;  /* to be said */
 	struct esp_link ctls; /* those and the ones in flight */
 	struct esp_link say;  /* receptions: grants, STOP */
@@ -617,8 +635,11 @@ struct esp_flow {
 	u32 mid_base;                    /* every id below is settled */
 	u64 mid_seen[ESP_MID_SPAN / 64]; /* settled */
 	u64 mid_busy[ESP_MID_SPAN / 64]; /* being taken in */
-	struct esp_link rx;
+	struct esp_link rx;              /* esp_rx.of_flow */
+	u32 nrx;
 	struct esp_rx *rx_hash[ESP_RX_HASH];
+	struct esp_rx *rx_key[ESP_RX_KEYS];
+	u64 seed;                 /* of the hash of keys: not to be guessed */
 	u32 refused[ESP_REFUSED]; /* ids refused, until the peer has confirmed that it knows */
 	u8 refused_how[ESP_REFUSED];
 	/* under the node's lock */
@@ -741,8 +762,11 @@ void esp_drop(struct esp_rx *rx, u64 now);
 /* The ends of what env_place() and env_unpack() answered CORE_PENDING to. */
 void esp_placed(struct esp_rx *rx, struct esp_run *r, u32 op, u32 len, s32 status, u64 now);
 void esp_unpacked(struct esp_rx *rx, struct esp_run *r, u32 op, s32 status, u64 now);
-/* From env_run_cancel(), also when the home itself cancels the run: receptions into it end. */
-void esp_run_cancelled(struct esp_run *r, u64 now);
+/*
+ * From env_run_cancel(), also when the home itself cancels the run: receptions into it end. A part of
+ * them: @at is 0 at first, and left alone in between. True: there may be more.
+ */
+bool esp_run_cancelled(struct esp_run *r, u32 *at, u64 now);
 /* The run is over with an error (from env_run_done()): the group hears of it, once. */
 void esp_run_abort(struct esp_run *r, s32 status, u32 rank, u64 now);
 /*
@@ -784,12 +808,20 @@ int esp_table_index(struct esp_table *t, u32 *index);
 /* The rank with @cookie, or nranks. */
 u32 esp_table_rank(const struct esp_table *t, u64 cookie);
 
+/* How far the end of an endpoint is; zeroed at first, and where it is until the end. */
+struct esp_close {
+	struct esp_flow *flow;
+	struct esp_row msg, rx; /* in its lists */
+	bool begun;
+};
+
 /*
  * An endpoint closes. @clean: its eager messages linger; otherwise they end, and before, the
  * home has failed its members with -ECONNRESET. Long messages and receptions end at once in both
- * cases.
+ * cases. A part of it, since messages may be many: again until it answers false, with pauses in
+ * between. Nothing is sent for the endpoint any more.
  */
-void esp_ep_close(struct esp_ep *ep, bool clean, u64 now);
+bool esp_ep_close(struct esp_ep *ep, struct esp_close *c, bool clean, u64 now);
 /* The home unloads: everything in the flow ends with -ESHUTDOWN. */
 void esp_flow_kill(struct esp_flow *f, u64 now);
 

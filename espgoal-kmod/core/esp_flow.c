@@ -5,6 +5,8 @@
  */
 #include "esp_int.h"
 
+#define CLEAR_MOST 64 /* messages and receptions of a flow that has ended, at a time */
+
 static u32 first(struct esp_node *n, u32 given)
 {
 	return given ? given : (u32)env_random(n);
@@ -49,6 +51,7 @@ void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer
 	do {
 		f->cid = env_random(n);
 	} while (!f->cid); /* not in a table yet */
+	f->seed = f->cid;
 	f->state = ESP_FLOW_IDLE;
 	f->hello_at = ESP_NEVER;
 	f->heard = now;
@@ -58,7 +61,6 @@ void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer
 	f->park_at = ESP_NEVER;
 	f->pull_at = ESP_NEVER;
 	f->timer = ESP_NEVER;
-	esp_link_init(&f->msgs);
 	esp_link_init(&f->open);
 	for (i = 0; i < ESP_PARK_HASH; i++)
 		esp_link_init(&f->parked[i]);
@@ -66,16 +68,14 @@ void esp_flow_init(struct esp_flow *f, struct esp_node *n, const struct esp_peer
 		esp_link_init(&f->paused[i]);
 	esp_link_init(&f->leaving);
 	esp_link_init(&f->queues);
-	esp_link_init(&f->allq);
+	for (i = 0; i < ESP_QUEUE_HASH; i++)
+		esp_link_init(&f->allq[i]);
 	esp_link_init(&f->ctl);
 	esp_link_init(&f->ctls);
 	esp_link_init(&f->say);
 	esp_link_init(&f->rx);
 	esp_link_init(&f->waits);
-	esp_link_init(&f->common.link);
-	esp_link_init(&f->common.all);
-	esp_link_init(&f->common.small);
-	esp_link_init(&f->common.bulk);
+	esp_queue_init(&f->common);
 	fresh(f);
 }
 
@@ -170,12 +170,9 @@ void esp_flow_rename(struct esp_flow *f)
 
 void esp_flow_renew(struct esp_flow *f, struct esp_todo *t)
 {
-	struct esp_link *l, *next;
+	struct esp_link *l;
 
-	for (l = f->msgs.next; l != &f->msgs; l = next) {
-		next = l->next;
-		esp_msg_renew(f, esp_entry(l, struct esp_msg, all), t);
-	}
+	esp_queues_renew(f, t);
 	for (l = f->ctls.next; l != &f->ctls; l = l->next) {
 		struct esp_ctl *c = esp_entry(l, struct esp_ctl, all);
 
@@ -272,36 +269,35 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 	 */
 	if (!f->vouched)
 		esp_flow_unsay(f, t);
-	if (!f->vouched && esp_linked(&f->rx))
+	if (!f->vouched && f->nrx)
 		f->state = ESP_FLOW_IDLE;
 	else if (!f->vouched)
 		esp_flow_end(f, 0, t);
-	else if (f->nmsgs || esp_linked(&f->ctls) || esp_linked(&f->rx) || t->now < f->watch_until)
+	else if (f->nmsgs || esp_linked(&f->ctls) || f->nrx || t->now < f->watch_until)
 		esp_hello_start(f, t);
 	else
 		esp_flow_end(f, 0, t);
 }
 
-/* Everything in it ends with @status; 0: there is nothing in it. */
+bool esp_flow_clear(struct esp_flow *f, struct esp_todo *t)
+{
+	u32 left = CLEAR_MOST;
+
+	return esp_queues_end(f, f->ended, &left, t) || esp_rx_end_all(f, f->ended, &left, t);
+}
+
+/*
+ * Everything in it ends with @status; 0: there is nothing in it. When that is much, some of it does so
+ * at once, and the rest a little later: nobody finds the flow any more.
+ */
 void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t)
 {
-	struct esp_link *l;
 	u32 i;
 
-	while (esp_linked(&f->msgs))
-		esp_msg_end(f, esp_entry(f->msgs.next, struct esp_msg, all), status, t);
+	f->ended = status;
+	t->rest = esp_flow_clear(f, t);
 	esp_flow_unsay(f, t);
 	drop_sent(f);
-	while (esp_linked(&f->rx)) {
-		struct esp_rx *rx = esp_entry(f->rx.next, struct esp_rx, of_flow);
-
-		if (rx->state == ESP_RX_WAITING)
-			esp_rx_leave(f, rx); /* its run has it */
-		else
-			esp_rx_end(f, rx, status, t);
-	}
-	while ((l = f->allq.next) != &f->allq)
-		esp_queue_drop(f, esp_entry(l, struct esp_queue, all));
 	for (i = 0; i < ESP_PATHS; i++)
 		f->path[i].state = ESP_PATH_NONE;
 	/* The stamp is forgotten with the flow, and a copy of the OPEN would be believed again. */
@@ -337,19 +333,19 @@ bool esp_flow_waits(const struct esp_flow *f)
 	}
 	if (esp_linked(&f->queues) || esp_news_pending(f))
 		return true;
-	return !works && (f->nmsgs || esp_linked(&f->rx));
+	return !works && (f->nmsgs || f->nrx);
 }
 
 /* Is there anything in it? */
 bool esp_flow_busy(const struct esp_flow *f)
 {
-	return f->nmsgs || esp_linked(&f->rx) || esp_linked(&f->ctls) || esp_flow_waits(f);
+	return f->nmsgs || f->nrx || esp_linked(&f->ctls) || esp_flow_waits(f);
 }
 
 /* Does somebody wait for the peer without anything in flight that would show its death? */
 static bool wants_life(const struct esp_flow *f, u64 now)
 {
-	return f->nmsgs || esp_linked(&f->rx) || now < f->watch_until;
+	return f->nmsgs || f->nrx || now < f->watch_until;
 }
 
 static void keep_alive(struct esp_flow *f, struct esp_todo *t)
@@ -433,7 +429,7 @@ static u64 next_timer(const struct esp_flow *f, bool waits)
 	}
 	if (f->pause_at)
 		at = esp_min(at, f->pause_at);
-	if (f->nmsgs || esp_linked(&f->rx) || f->ping_at < f->watch_until)
+	if (f->nmsgs || f->nrx || f->ping_at < f->watch_until)
 		at = esp_min(at, f->ping_at);
 	return at;
 }

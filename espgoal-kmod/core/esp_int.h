@@ -18,11 +18,12 @@ struct esp_todo {
 	u64 now;
 	u32 kick;              /* rails to transmit, by place */
 	struct esp_link ended; /* esp_msg.link: env_sent() */
-	struct esp_link rx;    /* esp_rx.of_flow: receptions to be given back */
+	struct esp_link rx;    /* esp_rx.of_flow.link: receptions to be given back */
 	struct esp_link ctls;  /* esp_ctl.link: to be freed */
 	u8 waits;              /* what waits for it goes: 1 refusals, 2 all */
 	u32 renewed;           /* ... those of incarnations before this one */
 	bool died;             /* the peer is dead: its groups fail */
+	bool rest;             /* the flow has ended, and not all that is in it */
 	u64 past_cid,
 		past_stamp; /* an OPEN not to be believed again; stamp 0: none, else waits is set */
 	bool new_era;       /* no token that was given so far is good any more */
@@ -36,6 +37,7 @@ static inline void esp_todo_init(struct esp_todo *t, struct esp_node *n, u64 now
 	t->waits = 0;
 	t->renewed = 0;
 	t->died = false;
+	t->rest = false;
 	t->new_era = false;
 	t->past_stamp = 0;
 	esp_link_init(&t->ended);
@@ -282,6 +284,8 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 /* The peer said RESET. */
 void esp_flow_reset(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_end(struct esp_flow *f, s32 status, struct esp_todo *t);
+/* Of one that has ended: some of what is left in it. True: there is more. */
+bool esp_flow_clear(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_unsay(struct esp_flow *f, struct esp_todo *t);
 bool esp_flow_waits(const struct esp_flow *f);
 
@@ -346,8 +350,24 @@ void esp_msg_granted(struct esp_flow *f, u32 mid, u64 upto);
 void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *t);
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t);
 bool esp_msg_has_id(struct esp_flow *f, struct esp_msg *m);
+
+/* esp_queue.c */
+void esp_queue_init(struct esp_queue *q);
+/* The one for what @ep sends. */
+struct esp_queue *esp_queue_for(struct esp_flow *f, struct esp_ep *ep);
 void esp_queue_drop(struct esp_flow *f, struct esp_queue *q);
-void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, struct esp_todo *t);
+void esp_queues_renew(struct esp_flow *f, struct esp_todo *t);
+/* Up to *@left messages end; true: there are more. */
+bool esp_queues_end(struct esp_flow *f, s32 status, u32 *left, struct esp_todo *t);
+/*
+ * The endpoint goes: eager messages stay for a while if the end is clean, all others end. Up to
+ * *@left of them, and of others it has to look at; true: there may be more.
+ */
+bool esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, u32 *left,
+		     struct esp_todo *t);
+/* The same in the common queue, from @at on, which is in its list or, when there was none, in no one. */
+bool esp_common_close(struct esp_flow *f, struct esp_row *at, const struct esp_ep *ep, bool clean,
+		      u32 *left, struct esp_todo *t);
 
 /* esp_park.c: messages that wait for READY, and those held behind them. */
 /* @ahead: because its run is not there yet. */
@@ -459,12 +479,20 @@ struct esp_rx *esp_rx_new(struct esp_flow *f, enum esp_pool pool, const struct e
 			  struct esp_ep *ep, u64 total, bool pull);
 struct esp_rx *esp_rx_find(struct esp_flow *f, u32 mid);
 void esp_rx_enter(struct esp_flow *f, struct esp_rx *rx, u32 mid);
+void esp_rx_enter_unnamed(struct esp_flow *f, struct esp_rx *rx);
+/* The next one after @prev (NULL: the first) of this key; nothing may have left in between. */
+struct esp_rx *esp_rx_of(struct esp_flow *f, struct esp_rx *prev, const struct esp_key *k);
 void esp_rx_leave(struct esp_flow *f, struct esp_rx *rx);
 s64 esp_rx_add(struct esp_rx *rx, u64 from, u64 to);
 void esp_rx_end(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_todo *t);
 void esp_rx_stop(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_todo *t);
 void esp_rx_renew(struct esp_flow *f, struct esp_todo *t);
 struct esp_rx *esp_rx_adopt(struct esp_flow *f, const struct esp_key *k, u32 mid, u64 total);
+/* The flow ends: up to *@left of them; true: there are more. */
+bool esp_rx_end_all(struct esp_flow *f, s32 status, u32 *left, struct esp_todo *t);
+/* Those for an endpoint that goes end, from @at on, as for messages. */
+bool esp_rx_close(struct esp_flow *f, struct esp_row *at, const struct esp_ep *ep, u32 *left,
+		  struct esp_todo *t);
 
 /* esp_pull.c */
 struct esp_granted {
@@ -495,7 +523,7 @@ struct esp_ctl *esp_wait_next(struct esp_node *n, struct esp_ctl *prev, const st
 void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,
 		     const struct esp_key *k, u8 kind);
 void esp_wait_remove(struct esp_ctl *c);
-void esp_ctl_init(struct esp_ctl *c);
+void esp_ctl_init(struct esp_ctl *c); /* all but the account */
 
 /* Under the flow's lock: may this GONE be said, and one that was said or will not be. */
 bool esp_gone_add(struct esp_flow *f, u64 cookie);
@@ -578,8 +606,8 @@ void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
 /* The group has failed: false if that is known already. Then esp_tell_all(). */
 bool esp_note_group(struct esp_member *m, s32 status, u32 rank, u64 now);
 void esp_tell_all(struct esp_node *n, u64 now);
-/* Something about @k of this kind is said in @f; not if there is no memory now. */
-void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 now);
+/* Something about @k of this kind is said in @f, for the endpoint @by; not if there is no memory now. */
+void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 by, u64 now);
 /* @r waits for the rank @src of this node. */
 void esp_watch_local(struct esp_run *r, u32 src, u64 now);
 /* Its refusals (1), and its early aborts (2), are forgotten. */
@@ -589,6 +617,8 @@ void esp_waits_drop(struct esp_flow *f, u8 which, u32 renewed);
 void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now);
 /* The peer of @f is dead. */
 void esp_peer_died(struct esp_flow *f);
+/* @f has ended, and not all that is in it. */
+void esp_flow_rest(struct esp_flow *f);
 /* No table has spoken for the peer of @f. */
 void esp_ask_tables(struct esp_flow *f, u64 now);
 

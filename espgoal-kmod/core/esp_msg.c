@@ -6,6 +6,9 @@
  */
 #include "esp_int.h"
 
+#define TIMER_MOST  64            /* messages whose time has come, at a time; the others ... */
+#define TIMER_PAUSE (20 * ESP_US) /* ... have to wait so long for theirs */
+
 static inline struct esp_msg **head(struct esp_flow *f, u32 mid)
 {
 	return &f->tx_hash[mid % ESP_TX_HASH];
@@ -52,37 +55,6 @@ bool esp_msg_has_id(struct esp_flow *f, struct esp_msg *m)
 	return true;
 }
 
-static struct esp_queue *queue_for(struct esp_flow *f, struct esp_ep *ep)
-{
-	struct esp_link *l;
-	struct esp_queue *q;
-
-	for (l = f->allq.next; l != &f->allq; l = l->next) {
-		q = esp_entry(l, struct esp_queue, all);
-		if (q->ep == ep)
-			return q;
-	}
-	q = env_pool_get(f->node, ESP_POOL_QUEUE);
-	if (!q)
-		return &f->common;
-	memset(q, 0, sizeof(*q));
-	esp_link_init(&q->link);
-	esp_link_init(&q->small);
-	esp_link_init(&q->bulk);
-	q->ep = ep;
-	esp_append(&f->allq, &q->all);
-	return q;
-}
-
-void esp_queue_drop(struct esp_flow *f, struct esp_queue *q)
-{
-	if (q == &f->common)
-		return;
-	esp_unlink(&q->link);
-	esp_unlink(&q->all);
-	env_pool_put(f->node, ESP_POOL_QUEUE, q);
-}
-
 /* It has something to say: into its queue, in front if that was said before. */
 void esp_msg_queue(struct esp_flow *f, struct esp_msg *m)
 {
@@ -122,8 +94,9 @@ void esp_msg_unqueue(struct esp_flow *f, struct esp_msg *m)
 void esp_msg_add(struct esp_flow *f, struct esp_msg *m, u64 now)
 {
 	m->flow = f;
-	m->queue = queue_for(f, m->ep);
+	m->queue = esp_queue_for(f, m->ep);
 	m->queue->nmsgs++;
+	m->all.mark = false;
 	esp_link_init(&m->link);
 	esp_link_init(&m->open);
 	esp_link_init(&m->leave);
@@ -145,7 +118,7 @@ void esp_msg_add(struct esp_flow *f, struct esp_msg *m, u64 now)
 	m->held = false;
 	m->scout = false;
 	f->nmsgs++;
-	esp_append(&f->msgs, &m->all);
+	esp_append(&m->queue->msgs, &m->all.link);
 	if (unlikely(m->eager && esp_hold_wanted(f, m)))
 		esp_hold(f, m, now);
 	else
@@ -191,7 +164,7 @@ void esp_msg_end(struct esp_flow *f, struct esp_msg *m, s32 status, struct esp_t
 	if (m->state == ESP_MSG_QUEUED)
 		esp_msg_unqueue(f, m);
 	esp_unlink(&m->link);
-	esp_unlink(&m->all);
+	esp_unlink(&m->all.link);
 	esp_unlink(&m->leave);
 	if (unlikely(m->scout) && !status)
 		esp_hold_accepted(f, m);
@@ -310,11 +283,13 @@ void esp_msg_stopped(struct esp_flow *f, u32 mid, bool failed, struct esp_todo *
 
 /*
  * What was BUSY is tried again; what outlives its endpoint too long is given up. Both lists are in
- * order of time, so nobody is looked at whose time has not come.
+ * order of time, so nobody is looked at whose time has not come; and some at a time, since all that an
+ * endpoint has left behind is due at once.
  */
 void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 {
-	u32 i;
+	u64 soon = t->now + TIMER_PAUSE;
+	u32 n = 0, i;
 
 	if (t->now < f->park_at)
 		return;
@@ -322,8 +297,8 @@ void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 	while (esp_linked(&f->leaving)) {
 		struct esp_msg *m = esp_entry(f->leaving.next, struct esp_msg, leave);
 
-		if (t->now < m->due) {
-			f->park_at = m->due;
+		if (t->now < m->due || n++ == TIMER_MOST) {
+			f->park_at = esp_max(m->due, soon);
 			break;
 		}
 		env_count(f->node, ESP_C_msg_lingered_out, 1);
@@ -334,8 +309,8 @@ void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 		while (esp_linked(&f->paused[i])) {
 			struct esp_msg *m = esp_entry(f->paused[i].next, struct esp_msg, link);
 
-			if (t->now < m->again_at) {
-				f->park_at = esp_min(f->park_at, m->again_at);
+			if (t->now < m->again_at || n++ >= TIMER_MOST) {
+				f->park_at = esp_min(f->park_at, esp_max(m->again_at, soon));
 				break;
 			}
 			esp_unpark(f, m);
@@ -344,34 +319,4 @@ void esp_msg_timer(struct esp_flow *f, struct esp_todo *t)
 	}
 	if (f->nheld)
 		esp_hold_timer(f, t->now);
-}
-
-/* The endpoint goes: eager messages stay for a while if the end is clean, all others end. */
-void esp_queue_close(struct esp_flow *f, const struct esp_ep *ep, bool clean, struct esp_todo *t)
-{
-	struct esp_link *l, *next;
-
-	for (l = f->msgs.next; l != &f->msgs; l = next) {
-		struct esp_msg *m = esp_entry(l, struct esp_msg, all);
-
-		next = l->next;
-		if (m->ep != ep)
-			continue;
-		m->ep = NULL;
-		m->due = t->now + f->node->p.linger;
-		esp_append(&f->leaving, &m->leave);
-		f->park_at = esp_min(f->park_at, m->due);
-		if (!clean || !m->eager)
-			esp_msg_cancel(f, m, t);
-	}
-	for (l = f->allq.next; l != &f->allq; l = next) {
-		struct esp_queue *q = esp_entry(l, struct esp_queue, all);
-
-		next = l->next;
-		if (q->ep != ep)
-			continue;
-		q->ep = NULL;
-		if (!q->nmsgs)
-			esp_queue_drop(f, q);
-	}
 }

@@ -13,7 +13,7 @@ struct esp_rx *esp_rx_new(struct esp_flow *f, enum esp_pool pool, const struct e
 	if (!rx)
 		return NULL;
 	memset(rx, 0, sizeof(*rx));
-	esp_link_init(&rx->of_flow);
+	esp_link_init(&rx->of_flow.link);
 	esp_link_init(&rx->say);
 	esp_link_init(&rx->p_link);
 	rx->key = *k;
@@ -63,17 +63,59 @@ static void unname(struct esp_flow *f, struct esp_rx *rx)
 	rx->has_mid = false;
 }
 
+/* What a peer sends is under keys that it chooses, so the heads must not be known. */
+static struct esp_rx **key_head(struct esp_flow *f, const struct esp_key *k)
+{
+	const u64 word[] = { k->nonce, k->cookie, (u64)k->opid << 32 | k->start,
+			     (u64)k->src << 32 | k->tag, k->instance };
+	u64 x = f->seed;
+	u32 i;
+
+	for (i = 0; i < sizeof(word) / sizeof(*word); i++) {
+		x = (x ^ word[i]) * 0x9e3779b97f4a7c15ull;
+		x ^= x >> 32;
+	}
+	return &f->rx_key[x % ESP_RX_KEYS];
+}
+
+struct esp_rx *esp_rx_of(struct esp_flow *f, struct esp_rx *prev, const struct esp_key *k)
+{
+	struct esp_rx *rx = prev ? prev->same : *key_head(f, k);
+
+	while (rx && !esp_same_key(&rx->key, k))
+		rx = rx->same;
+	return rx;
+}
+
+void esp_rx_enter_unnamed(struct esp_flow *f, struct esp_rx *rx)
+{
+	struct esp_rx **h = key_head(f, &rx->key);
+
+	rx->same = *h;
+	*h = rx;
+	f->nrx++;
+	esp_append(&f->rx, &rx->of_flow.link);
+}
+
 void esp_rx_enter(struct esp_flow *f, struct esp_rx *rx, u32 mid)
 {
 	name(f, rx, mid);
-	esp_append(&f->rx, &rx->of_flow);
+	esp_rx_enter_unnamed(f, rx);
 }
 
-/* The flow has nothing to do with it any more. */
+/* The flow has nothing to do with it any more. It may have left already. */
 void esp_rx_leave(struct esp_flow *f, struct esp_rx *rx)
 {
+	struct esp_rx **at;
+
 	unname(f, rx);
-	esp_unlink(&rx->of_flow);
+	if (!esp_linked(&rx->of_flow.link))
+		return;
+	for (at = key_head(f, &rx->key); *at != rx; at = &(*at)->same)
+		;
+	*at = rx->same;
+	f->nrx--;
+	esp_unlink(&rx->of_flow.link);
 }
 
 /* Bytes [from, to) are here: how many of them were not; -1: too many pieces, take it later. */
@@ -119,7 +161,7 @@ void esp_rx_end(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_to
 	rx->state = ESP_RX_OVER;
 	rx->status = status;
 	if (!rx->busy)
-		esp_append(&t->rx, &rx->of_flow);
+		esp_append(&t->rx, &rx->of_flow.link);
 }
 
 /*
@@ -138,6 +180,13 @@ void esp_rx_stop(struct esp_flow *f, struct esp_rx *rx, s32 status, struct esp_t
 		esp_append(&f->say, &rx->say);
 }
 
+static inline struct esp_rx *rx_at(struct esp_link *l)
+{
+	struct esp_row *row = esp_entry(l, struct esp_row, link);
+
+	return row->mark ? NULL : esp_entry(row, struct esp_rx, of_flow);
+}
+
 /*
  * The sender has to begin anew, and so have those that it had begun. What is all here, and only on
  * its way into place, is not among them: the sender may know that already.
@@ -147,9 +196,11 @@ void esp_rx_renew(struct esp_flow *f, struct esp_todo *t)
 	struct esp_link *l, *next;
 
 	for (l = f->rx.next; l != &f->rx; l = next) {
-		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
+		struct esp_rx *rx = rx_at(l);
 
 		next = l->next;
+		if (!rx)
+			continue;
 		if (rx->busy && rx->here == rx->total) {
 			esp_rx_leave(f, rx);
 			continue;
@@ -177,12 +228,10 @@ void esp_rx_renew(struct esp_flow *f, struct esp_todo *t)
 /* The reception of an earlier incarnation that this message goes on with, now under its new id. */
 struct esp_rx *esp_rx_adopt(struct esp_flow *f, const struct esp_key *k, u32 mid, u64 total)
 {
-	struct esp_link *l;
+	struct esp_rx *rx;
 
-	for (l = f->rx.next; l != &f->rx; l = l->next) {
-		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
-
-		if (rx->has_mid || rx->total != total || !esp_same_key(&rx->key, k))
+	for (rx = esp_rx_of(f, NULL, k); rx; rx = esp_rx_of(f, rx, k)) {
+		if (rx->has_mid || rx->total != total)
 			continue;
 		if (rx->state == ESP_RX_ORPHAN)
 			rx->state = ESP_RX_BOUND;
@@ -193,4 +242,46 @@ struct esp_rx *esp_rx_adopt(struct esp_flow *f, const struct esp_key *k, u32 mid
 		return rx;
 	}
 	return NULL;
+}
+
+bool esp_rx_end_all(struct esp_flow *f, s32 status, u32 *left, struct esp_todo *t)
+{
+	struct esp_link *l, *next;
+
+	for (l = f->rx.next; l != &f->rx; l = next) {
+		struct esp_rx *rx = rx_at(l);
+
+		next = l->next;
+		if (!rx)
+			continue;
+		if (!*left)
+			return true;
+		--*left;
+		if (rx->state == ESP_RX_WAITING)
+			esp_rx_leave(f, rx); /* its run has it */
+		else
+			esp_rx_end(f, rx, status, t);
+	}
+	return false;
+}
+
+bool esp_rx_close(struct esp_flow *f, struct esp_row *at, const struct esp_ep *ep, u32 *left,
+		  struct esp_todo *t)
+{
+	struct esp_link *l, *next;
+
+	if (!esp_linked(&at->link))
+		return false;
+	for (l = at->link.next; l != &f->rx && *left; l = next, --*left) {
+		struct esp_rx *rx = rx_at(l);
+
+		next = l->next;
+		if (rx && rx->ep == ep && rx->state != ESP_RX_WAITING)
+			esp_rx_end(f, rx, -ECANCELED, t);
+	}
+	esp_unlink(&at->link);
+	if (l == &f->rx)
+		return false;
+	esp_link_before(l, &at->link);
+	return true;
 }

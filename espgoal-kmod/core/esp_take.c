@@ -257,7 +257,7 @@ static void too_late(struct esp_flow *f, struct esp_take *tk, struct esp_todo *t
 	struct esp_rx *rx = tk->rx;
 
 	if (tk->how == ESP_TAKE_ENTER) {
-		esp_append(&f->rx, &rx->of_flow);
+		esp_rx_enter_unnamed(f, rx);
 		if (rx->state == ESP_RX_BOUND && f->state != ESP_FLOW_DEAD)
 			rx->state = ESP_RX_ORPHAN;
 		else

@@ -15,7 +15,10 @@ static struct esp_link *head(struct esp_node *n, const struct esp_key *k)
 
 void esp_ctl_init(struct esp_ctl *c)
 {
+	void *account = c->account;
+
 	memset(c, 0, sizeof(*c));
+	c->account = account;
 	esp_link_init(&c->link);
 	esp_link_init(&c->all);
 	esp_link_init(&c->wait);

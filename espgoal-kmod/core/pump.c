@@ -145,19 +145,29 @@ static inline void step(struct core_run *r, u32 i)
 		end(r, i, op, rc);
 }
 
-/* Give up what came ahead of receives that never started. Nothing arrives any more: dead. */
-static void drop_arrived(struct core_run *r)
+#define EMPTY_MOST 1024 /* slots without a message that cost as much as one */
+
+/*
+ * Give up what came ahead of receives that never started. Nothing arrives any more: dead. False: not
+ * all of it yet.
+ */
+static bool drop_arrived(struct core_run *r)
 {
-	u32 slot;
+	u32 n = r->sched->hdr->nrecv, empty = 0;
 
-	for (slot = 0; slot < r->sched->hdr->nrecv; slot++) {
-		void *msg = r->arrived[slot];
+	for (; r->dropped < n; r->dropped++) {
+		void *msg = r->arrived[r->dropped];
 
+		if (!msg && ++empty % EMPTY_MOST)
+			continue;
+		if (!env_drop_more(r))
+			return false;
 		if (!msg)
 			continue;
-		r->arrived[slot] = NULL;
+		r->arrived[r->dropped] = NULL;
 		env_msg_drop(r, msg);
 	}
+	return true;
 }
 
 /*
@@ -189,11 +199,17 @@ static void drain(struct core_run *r) __releases(r)
 	}
 
 	/* Over. pumping stays set, so that nobody else comes here. */
+	if (unlikely(r->status)) {
+		env_run_unlock(r);
+		if (!drop_arrived(r)) {
+			env_run_later(r);
+			return;
+		}
+		env_run_lock(r);
+	}
 	r->over = true;
 	r->dead = true;
 	env_run_unlock(r);
-	if (unlikely(r->status))
-		drop_arrived(r);
 	env_run_done(r);
 }
 
@@ -358,7 +374,7 @@ void core_cancel_quiet(struct core_run *r, int status, u32 peer)
 void core_resume(struct core_run *r)
 {
 	env_run_lock(r);
-	drain(r); /* pumping is set since env_run_more() said no */
+	drain(r); /* pumping is set since env_run_more() or env_drop_more() said no */
 }
 
 void core_pump(struct core_run *r)

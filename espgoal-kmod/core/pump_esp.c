@@ -111,21 +111,23 @@ void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t)
 		env_flow_put(of);
 	}
 	while (esp_linked(&t->rx)) {
-		struct esp_rx *rx = esp_entry(t->rx.next, struct esp_rx, of_flow);
+		struct esp_rx *rx = esp_entry(t->rx.next, struct esp_rx, of_flow.link);
 
-		esp_unlink(&rx->of_flow);
+		esp_unlink(&rx->of_flow.link);
 		esp_rx_release(rx, t->now);
 	}
 	while (esp_linked(&t->ctls)) {
 		struct esp_ctl *c = esp_entry(t->ctls.next, struct esp_ctl, link);
 
 		esp_unlink(&c->link);
-		env_pool_put(n, ESP_POOL_CTL, c);
+		env_ctl_put(n, c);
 	}
 	if (t->waits)
 		esp_waits_drop(f, t->waits, t->renewed);
 	if (t->died)
 		esp_peer_died(f);
+	if (t->rest)
+		esp_flow_rest(f);
 }
 
 static void flush(struct esp_flow *f, u64 now)
@@ -227,7 +229,7 @@ void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now)
 	}
 	env_flow_unlock(f);
 	if (no)
-		env_pool_put(f->node, ESP_POOL_CTL, c);
+		env_ctl_put(f->node, c);
 	esp_batch_leave(f->node, now);
 }
 
@@ -289,7 +291,7 @@ void esp_timer(struct esp_flow *f, u64 now)
 	esp_flow_timer(f, &t);
 	pulls = now >= f->pull_at;
 	if (pulls)
-		f->pull_at = esp_linked(&f->rx) ? now + esp_pull_patience(f) : ESP_NEVER;
+		f->pull_at = f->nrx ? now + esp_pull_patience(f) : ESP_NEVER;
 	esp_batch_push(f);
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);

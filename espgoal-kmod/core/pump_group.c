@@ -13,7 +13,7 @@ static void free_ctls(struct esp_node *n, struct esp_link *ctls)
 		struct esp_link *l = ctls->next;
 
 		esp_unlink(l);
-		env_pool_put(n, ESP_POOL_CTL, esp_entry(l, struct esp_ctl, link));
+		env_ctl_put(n, esp_entry(l, struct esp_ctl, link));
 	}
 }
 
@@ -230,7 +230,7 @@ static u32 bit_number(u32 bit)
 static bool say_abort(struct esp_flow *f, const struct esp_member *m, u32 to, const struct news *w,
 		      u64 now)
 {
-	struct esp_ctl *c = env_pool_get(f->node, ESP_POOL_CTL);
+	struct esp_ctl *c = env_ctl_get(f->node, m->ep->cookie);
 
 	if (!c)
 		return false;
@@ -367,7 +367,7 @@ bool esp_member_timer(struct esp_member *m, u64 now)
 static void early(struct esp_flow *f, const struct esp_abort *a)
 {
 	struct esp_node *n = f->node;
-	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c = NULL;
+	struct esp_ctl *spare = env_ctl_get(n, le64_to_cpu(a->cookie)), *c = NULL;
 	struct esp_key k;
 	bool dead;
 
@@ -392,7 +392,7 @@ static void early(struct esp_flow *f, const struct esp_abort *a)
 	}
 	env_node_unlock(n);
 	if (spare) {
-		env_pool_put(n, ESP_POOL_CTL, spare);
+		env_ctl_put(n, spare);
 		return;
 	}
 	env_count(n, ESP_C_abort_early, 1);
@@ -492,7 +492,7 @@ void esp_member_added(struct esp_member *m, u64 now)
 			esp_note_group(m, status, rank, now);
 		else
 			note_run(m, c->key.tag, c->key.instance, status, rank, now);
-		env_pool_put(n, ESP_POOL_CTL, c);
+		env_ctl_put(n, c);
 	}
 	esp_tell_all(n, now);
 }
@@ -506,9 +506,9 @@ void esp_member_removed(struct esp_member *m, u64 now)
 }
 
 /* Without memory the next time. */
-void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 now)
+void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 by, u64 now)
 {
-	struct esp_ctl *c = env_pool_get(f->node, ESP_POOL_CTL);
+	struct esp_ctl *c = env_ctl_get(f->node, by);
 
 	if (!c)
 		return;
@@ -525,7 +525,7 @@ void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now)
 
 	memset(&k, 0, sizeof(k));
 	k.cookie = cookie;
-	esp_say_of(f, ESP_CTL_GONE, &k, now);
+	esp_say_of(f, ESP_CTL_GONE, &k, 0, now);
 }
 
 /* What @m knows of the failure of a run. False: it has not failed for it. */

@@ -84,7 +84,7 @@ static void take_out(struct esp_node *n, u32 i, const struct esp_key *k, bool gr
 
 	env_node_lock(n);
 	for (l = n->kept[i].next; l != &n->kept[i]; l = next) {
-		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
+		struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow.link);
 
 		next = l->next;
 		if (group ? rx->key.nonce != k->nonce || rx->key.cookie != k->cookie
@@ -106,9 +106,9 @@ void esp_keep_run(struct esp_run *r, const struct esp_key *k, u64 now)
 	esp_link_init(&mine);
 	take_out(n, esp_wait_head(k), k, false, &mine);
 	while (esp_linked(&mine)) {
-		struct esp_rx *rx = esp_entry(mine.next, struct esp_rx, of_flow);
+		struct esp_rx *rx = esp_entry(mine.next, struct esp_rx, of_flow.link);
 
-		esp_unlink(&rx->of_flow);
+		esp_unlink(&rx->of_flow.link);
 		env_count(n, ESP_C_rx_kept_run, 1);
 		esp_keep_give(r, rx, now);
 	}
@@ -128,9 +128,9 @@ void esp_keep_forget(struct esp_node *n, const struct esp_key *k, bool group, u6
 	if (!group)
 		take_out(n, esp_wait_head(k), k, false, &mine);
 	while (esp_linked(&mine)) {
-		struct esp_rx *rx = esp_entry(mine.next, struct esp_rx, of_flow);
+		struct esp_rx *rx = esp_entry(mine.next, struct esp_rx, of_flow.link);
 
-		esp_unlink(&rx->of_flow);
+		esp_unlink(&rx->of_flow.link);
 		env_count(n, ESP_C_rx_kept_dropped, 1);
 		esp_rx_release(rx, now);
 	}
@@ -160,7 +160,7 @@ bool esp_keep(struct esp_member *m, struct esp_rx *rx, u64 now)
 	if (is_late(m, &k))
 		return false;
 	env_node_lock(n);
-	esp_append(&n->kept[esp_wait_head(&k)], &rx->of_flow);
+	esp_append(&n->kept[esp_wait_head(&k)], &rx->of_flow.link);
 	rx->ep->nkept++;
 	n->nkept++;
 	env_node_unlock(n);

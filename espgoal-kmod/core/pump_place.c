@@ -116,8 +116,8 @@ static enum settled settle(struct esp_flow *f, struct esp_rx *rx, s32 status, st
 	if (rx->busy)
 		return SETTLED_NOT;
 	if (rx->state == ESP_RX_OVER) {
-		if (!esp_linked(&rx->of_flow))
-			esp_append(&t->rx, &rx->of_flow);
+		if (!esp_linked(&rx->of_flow.link))
+			esp_append(&t->rx, &rx->of_flow.link);
 		return SETTLED_OVER;
 	}
 	if (rx->here < rx->total || (rx->state != ESP_RX_BOUND && rx->state != ESP_RX_ARRIVING))

@@ -41,7 +41,7 @@ static void wait_key(struct esp_key *w, const struct esp_key *k, u8 kind)
 struct esp_ctl *esp_refusal_begin(struct esp_flow *f, const struct esp_key *k, u8 kind, u32 renewed)
 {
 	struct esp_node *n = f->node;
-	struct esp_ctl *spare = env_pool_get(n, ESP_POOL_CTL), *c;
+	struct esp_ctl *spare = env_ctl_get(n, k->cookie), *c;
 	u64 number = esp_run_number(k);
 	struct esp_member *m;
 	struct esp_run *r;
@@ -69,7 +69,7 @@ struct esp_ctl *esp_refusal_begin(struct esp_flow *f, const struct esp_key *k, u
 	}
 	env_node_unlock(n);
 	if (spare)
-		env_pool_put(n, ESP_POOL_CTL, spare);
+		env_ctl_put(n, spare);
 	if (!c || kind != ESP_CTL_WAIT)
 		return c;
 	m = env_member_find(n, k->cookie, k->nonce);
@@ -101,7 +101,7 @@ void esp_refusal_end(struct esp_flow *f, struct esp_ctl *c, bool noted, u64 now)
 	if (ready)
 		say_ready(f, c, now);
 	else if (gone)
-		env_pool_put(n, ESP_POOL_CTL, c);
+		env_ctl_put(n, c);
 }
 
 /* What was refused by run @k and comes in by @f goes: READY to its sender. */
@@ -129,7 +129,7 @@ static void release_waits(struct esp_flow *f, const struct esp_key *k, u64 now)
  */
 static void ready_some(struct esp_ctl *c, const struct esp_key *k, bool upto, u64 now)
 {
-	struct esp_ctl *some = env_pool_get(c->flow->node, ESP_POOL_CTL);
+	struct esp_ctl *some = env_ctl_get(c->flow->node, k->cookie);
 	struct esp_flow *f = c->flow;
 
 	if (some) {

@@ -24,6 +24,7 @@
 #define LOOK_DIED 1u /* the peer */
 #define LOOK_GONE 2u /* esp_flow.gone_heard */
 #define LOOK_ASK  4u /* who the peer is */
+#define LOOK_REST 8u /* it has ended, and not all that was in it */
 
 /* All tables are to be looked through for @f. Under the node's lock. */
 static void note(struct esp_flow *f, u8 why)
@@ -46,6 +47,30 @@ void esp_peer_died(struct esp_flow *f)
 	note(f, LOOK_DIED);
 	env_node_unlock(n);
 	env_look(n);
+}
+
+void esp_flow_rest(struct esp_flow *f)
+{
+	struct esp_node *n = f->node;
+
+	env_node_lock(n);
+	note(f, LOOK_REST);
+	env_node_unlock(n);
+	env_look(n);
+}
+
+/* True: there is more. */
+static bool clear(struct esp_flow *f, u64 now)
+{
+	struct esp_todo t;
+	bool more;
+
+	esp_todo_init(&t, f->node, now);
+	env_flow_lock(f);
+	more = esp_flow_clear(f, &t);
+	env_flow_unlock(f);
+	esp_todo_run(f, &t);
+	return more;
 }
 
 /*
@@ -182,7 +207,14 @@ bool esp_look(struct esp_node *n, struct esp_look *l, u64 now)
 	esp_batch_enter(n);
 	if (ESP_PEEK(n->tell_first)) {
 		esp_tell_all(n, now);
-	} else if (l->flow || take(n, l)) {
+	} else if ((l->flow || take(n, l)) && l->why & LOOK_REST) {
+		if (!clear(l->flow, now))
+			l->why &= ~LOOK_REST;
+		if (!l->why) {
+			env_flow_put(l->flow);
+			l->flow = NULL;
+		}
+	} else if (l->flow) {
 		for (i = 0; i < LOOK_MEMBERS; i++) {
 			l->member = env_member_next(n, l->member);
 			if (!l->member || look_at(l, l->member, now))
@@ -234,7 +266,7 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	k.opid = r->opid;
 	k.start = r->start;
 	k.src = r->m->rank;
-	esp_say_of(f, ESP_CTL_ASK, &k, now);
+	esp_say_of(f, ESP_CTL_ASK, &k, r->m->ep->cookie, now);
 	env_flow_put(f);
 }
 

@@ -20,6 +20,7 @@
 #define REQUEST_SEGS_MAX 1024         /* of espgoal_start.nsegs */
 #define REQUEST_RUN_MAX  (128u << 20) /* bytes of a run object, messages of its sends included */
 #define REQUEST_UNIT     64           /* buffers begin at a cache line */
+#define REQUEST_OP_MAX   ESPGOAL_SURE_RUN /* bytes that one operation moves */
 
 struct esp_table;
 

@@ -35,7 +35,18 @@ s64 request_load_read(struct espgoal_load *a, void *data)
 	return bytes + (s64)sizeof(u32);
 }
 
-/* Flags of buffers that it has, and types that are computed with here. */
+/* Bytes that an operation moves, or more than any may. */
+static u64 bytes_of(const struct goal_op *op)
+{
+	u64 size = op->code == GOAL_OP_REDUCE ? core_type_size(op->dtype) : 1;
+
+	return (op->len < REQUEST_OP_MAX + 1 ? op->len : REQUEST_OP_MAX + 1) * size;
+}
+
+/*
+ * Flags of buffers that it has, and types that are computed with here. No operation is cut in parts,
+ * so none may move so much that other work of the CPU would wait for it.
+ */
 static int check(const struct core_sched *s, const struct request_limits *l,
 		 struct request_layout *lay)
 {
@@ -49,6 +60,8 @@ static int check(const struct core_sched *s, const struct request_limits *l,
 	for (i = 0; i < s->hdr->nops; i++) {
 		const struct goal_op *op = &s->op[i];
 
+		if (bytes_of(op) > REQUEST_OP_MAX)
+			return -E2BIG;
 		if (op->code != GOAL_OP_REDUCE)
 			continue;
 		if (op->dtype == GOAL_TYPE_FLOAT || op->dtype == GOAL_TYPE_DOUBLE)

@@ -61,6 +61,7 @@ void core_run_reset(struct core_run *r)
 	r->next = 0;
 	r->undone = s->hdr->nops;
 	r->busy = 0;
+	r->dropped = 0;
 	r->status = 0;
 	r->err_peer = GOAL_OP_NONE;
 	r->dead = false;

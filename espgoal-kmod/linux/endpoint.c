@@ -82,6 +82,7 @@ static void free_ep(struct work_struct *w)
 	kuser_put(e->user);
 	kfile_put(e->file);
 	kfree(e->left);
+	kshare_put(e->share);
 	kfree(e);
 	pools_shrink(n, ESP_POOLS, true);
 	atomic_dec(&n->open); /* the node may be gone from here on */
@@ -169,8 +170,10 @@ static int bring_up(struct kep *e, u32 runs, u64 area)
 	e->count = __alloc_percpu_gfp(KEP_COUNTERS * sizeof(u64), sizeof(u64), GFP_KERNEL_ACCOUNT);
 	e->run_used = kvcalloc(BITS_TO_LONGS(runs), sizeof(long), GFP_KERNEL_ACCOUNT);
 	e->left = kzalloc(sizeof(*e->left), GFP_KERNEL_ACCOUNT);
-	if (!e->run || !e->count || !e->run_used || !e->left)
+	e->share = kzalloc(sizeof(*e->share), GFP_KERNEL_ACCOUNT);
+	if (!e->run || !e->count || !e->run_used || !e->left || !e->share)
 		return -ENOMEM;
+	refcount_set(&e->share->refs, 1);
 	e->nruns = runs;
 	rc = make_members(e->node);
 	if (rc)
@@ -201,6 +204,7 @@ int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct ke
 {
 	struct knode *n = knode_of_net(net);
 	struct kep *e;
+	u32 i;
 	int rc;
 
 	e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
@@ -212,6 +216,11 @@ int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct ke
 	refcount_set(&e->refs, 1);
 	mutex_init(&e->mutex);
 	spin_lock_init(&e->over_lock);
+	spin_lock_init(&e->early_lock);
+	for (i = 0; i < KEARLY; i++)
+		INIT_LIST_HEAD(&e->early[i]);
+	spin_lock_init(&e->parked_lock);
+	INIT_LIST_HEAD(&e->parked);
 	xa_init_flags(&e->groups, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&e->scheds, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&e->of_mm);
@@ -245,6 +254,7 @@ int kep_open(struct net *net, struct kfile *f, struct espgoal_open *a, struct ke
 	return 0;
 
 bring_down:
+	kfree(e->share);
 	kfree(e->left);
 	kpool_free(&e->room);
 	karea_free(&e->area);
@@ -277,6 +287,20 @@ static void drop_objects(struct kep *e)
 		xa_erase(&e->scheds, id);
 		ksched_put(s);
 	}
+}
+
+static void leave_flows(struct kep *e, bool clean)
+{
+	struct esp_close c;
+	bool more;
+
+	memset(&c, 0, sizeof(c));
+	do {
+		kgate_enter(e->node);
+		more = esp_ep_close(&e->e, &c, clean, know());
+		kgate_leave(e->node);
+		cond_resched();
+	} while (more);
 }
 
 void kep_close(struct kep *e, bool clean)
@@ -312,17 +336,15 @@ void kep_close(struct kep *e, bool clean)
 			cond_resched();
 		}
 	}
-	kgate_enter(n);
-	esp_ep_close(&e->e, clean, know());
-	kgate_leave(n);
+	leave_flows(e, clean);
 	xa_for_each(&e->groups, id, m) {
 		kmember_erase(m);
 		kmember_leave(m);
 		kmember_put(m);
 	}
-	kgate_enter(n);
-	klocal_forget(n, e, NULL, clean ? NULL : e);
-	kgate_leave(n);
+	klocal_forget(e, NULL);
+	if (!clean)
+		klocal_take_back(e);
 	drop_objects(e);
 	mutex_unlock(&e->mutex);
 	wake_up_all(&e->file->wait);
@@ -407,12 +429,20 @@ void kep_linger(struct knode *n, u64 now, bool all)
 
 	while ((e = next_to_end(n, now, all)) != NULL) {
 		kep_close(e, false);
-		kgate_enter(n);
-		klocal_forget(n, NULL, NULL, e);
-		kgate_leave(n);
+		klocal_take_back(e);
 		kep_put(e);
 	}
 	forget_left(n, now, all);
+}
+
+struct kep *kep_by_cookie(struct knode *n, u64 cookie)
+{
+	struct kep *e;
+
+	hlist_for_each_entry_rcu(e, ep_head(n, cookie), by_cookie)
+		if (e->e.cookie == cookie)
+			return e;
+	return NULL;
 }
 
 enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
@@ -423,14 +453,14 @@ enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
 	struct kep *e;
 
 	rcu_read_lock();
-	hlist_for_each_entry_rcu(e, ep_head(n, cookie), by_cookie)
-		if (e->e.cookie == cookie) {
-			u8 state = READ_ONCE(e->state);
+	e = kep_by_cookie(n, cookie);
+	if (e) {
+		u8 state = READ_ONCE(e->state);
 
-			if (state != KEP_GONE)
-				s = state == KEP_OPEN ? ESP_EP_OPEN : ESP_EP_LEFT;
-			goto unlock;
-		}
+		if (state != KEP_GONE)
+			s = state == KEP_OPEN ? ESP_EP_OPEN : ESP_EP_LEFT;
+		goto unlock;
+	}
 	smp_rmb(); /* with remember() */
 	hlist_for_each_entry_rcu(l, &n->left[hash_64(cookie, KHASH_BITS)], by_cookie)
 		if (l->cookie == cookie) {

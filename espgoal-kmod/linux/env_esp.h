@@ -54,6 +54,8 @@ u64 env_prf(struct esp_node *n, u32 key, const void *data, u32 len);
 
 struct esp_rx *env_rx_get(struct esp_ep *ep, enum esp_pool pool);
 void env_rx_put(struct esp_ep *ep, enum esp_pool pool, struct esp_rx *rx);
+struct esp_ctl *env_ctl_get(struct esp_node *n, u64 cookie);
+void env_ctl_put(struct esp_node *n, struct esp_ctl *c);
 struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted);
 int env_room_get(struct esp_ep *ep, struct esp_rx *rx, u64 bytes);
 void env_room_put(struct esp_ep *ep, struct esp_rx *rx);

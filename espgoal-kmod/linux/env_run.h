@@ -38,6 +38,12 @@ static inline bool env_run_more(struct core_run *cr)
 	return true;
 }
 
+/* Each is the end of a message, of whoever has sent it. */
+static inline bool env_drop_more(struct core_run *cr)
+{
+	return kgate_here(krun_of(cr)->ep->node)->ops-- > 0;
+}
+
 static inline void env_run_later(struct core_run *r)
 {
 	set_bit(KRUN_RESUME, &krun_of(r)->flags);

@@ -46,23 +46,54 @@ void kgate_enter(struct knode *n)
 	g->batch.depth++;
 }
 
+static bool idle(const struct kgate *g)
+{
+	return list_empty(&g->pump) && likely(list_empty(&g->fail));
+}
+
+/* Some runs of a member that has failed. */
+static void fail_some(struct kgate *g)
+{
+	struct kmember *m = list_first_entry(&g->fail, struct kmember, failing);
+
+	list_del_init(&m->failing);
+	if (kmember_fail_part(m)) {
+		list_add_tail(&m->failing, &g->fail);
+		return;
+	}
+	clear_bit_unlock(KMEMBER_FAILS, &m->flags);
+	kmember_put(m);
+}
+
 /* Runs in turn, until none is left or the budget is used up. */
 static void pump(struct kgate *g)
 {
-	while (!list_empty(&g->pump) && g->ops > 0 && g->bytes > 0 && !g->again) {
-		struct krun *r = list_first_entry(&g->pump, struct krun, pump);
+	while (!idle(g) && g->ops > 0 && g->bytes > 0 && !g->again) {
+		struct krun *r;
 
 		look_at_clock(g);
+		if (unlikely(!list_empty(&g->fail)))
+			fail_some(g);
+		r = list_first_entry_or_null(&g->pump, struct krun, pump);
+		if (unlikely(!r))
+			continue;
 		list_del_init(&r->pump);
 		/* Whoever sets RESUME and finds PUMP set relies on this order. */
 		clear_bit_unlock(KRUN_PUMP, &r->flags);
 		smp_mb__after_atomic(); /* with env_run_later() */
 		g->turn = TURN;
 		g->ops--; /* ends have their price, too */
+		if (unlikely(READ_ONCE(r->looking)))
+			klocal_more(r);
+		if (unlikely(test_bit(KRUN_FAILED, &r->flags)) &&
+		    test_and_clear_bit(KRUN_FAILED, &r->flags))
+			krun_end_parts(r);
 		if (test_and_clear_bit(KRUN_RESUME, &r->flags))
 			core_resume(&r->core);
 		else
 			core_pump(&r->core);
+		if (unlikely(READ_ONCE(r->looking)))
+			kgate_pump(r);
 		krun_unuse(r);
 	}
 }
@@ -78,7 +109,7 @@ void kgate_leave(struct knode *n)
 		look_at_clock(g);
 		esp_batch_leave(&n->n, g->now);
 		/* What was sent may have ended messages that runs were waiting for. */
-		if (!outermost || list_empty(&g->pump))
+		if (!outermost || idle(g))
 			break;
 		if (g->ops <= 0 || g->bytes <= 0 || g->again) {
 			g->again = false;
@@ -116,15 +147,27 @@ void kgate_pump(struct krun *r)
 	list_add_tail(&r->pump, &g->pump);
 }
 
+/* The runs of @m, which has failed, are cancelled: some at this CPU's outermost gate, others later. */
+void kgate_fail(struct kmember *m)
+{
+	/* Those that start from here on know by themselves. */
+	if (test_and_set_bit(KMEMBER_FAILS, &m->flags))
+		return;
+	refcount_inc(&m->refs);
+	list_add_tail(&m->failing, &kgate_here(m->ep->node)->fail);
+}
+
 static kbh_callback(later)
 {
 	struct kgate *g = kbh_container(struct kgate, bh);
 	struct knode *n = g->node;
 
 	kgate_enter(n);
-	/* The CPU whose gate this is may have gone; its list is nobody's then. */
-	if (unlikely(g != kgate_here(n)))
+	/* The CPU whose gate this is may have gone; its lists are nobody's then. */
+	if (unlikely(g != kgate_here(n))) {
 		list_splice_tail_init(&g->pump, &kgate_here(n)->pump);
+		list_splice_tail_init(&g->fail, &kgate_here(n)->fail);
+	}
 	kgate_leave(n);
 }
 
@@ -138,6 +181,7 @@ void kgate_init(struct knode *n)
 		memset(g, 0, sizeof(*g));
 		g->node = n;
 		INIT_LIST_HEAD(&g->pump);
+		INIT_LIST_HEAD(&g->fail);
 		kbh_init(&g->bh, later);
 	}
 }

@@ -16,6 +16,7 @@
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/wait.h>
@@ -47,6 +48,7 @@
 #define KEP_STRANGERS \
 	16 /* flows to nodes that no table names, per endpoint: less than the former */
 #define KEP_RECENT 16
+#define KEARLY     64 /* heads of the messages that wait for an endpoint's runs */
 
 /* Objects of one size, all made in process context, handed out anywhere. */
 struct kpool {
@@ -173,6 +175,9 @@ struct kmember {
 	bool closed; /* starts nothing any more */
 	s32 failed;  /* by ESPGOAL_FAIL */
 	u32 failed_rank;
+	unsigned long flags;         /* KMEMBER_FAILS */
+	struct list_head failing;    /* of a gate, with a reference, ... */
+	struct esp_run *failed_upto; /* ... and how far that is, with a reference */
 	struct kpast past;
 	struct hlist_node by_name;
 	struct list_head all; /* of the node, by serial */
@@ -181,6 +186,8 @@ struct kmember {
 	bool needs; /* esp_member_timer() */
 	struct rcu_work work;
 };
+
+#define KMEMBER_FAILS 0 /* in the list of a gate: its runs are being cancelled */
 
 enum kep_state {
 	KEP_OPEN,
@@ -208,6 +215,18 @@ struct kfile {
 	wait_queue_head_t wait;
 };
 
+/* What an endpoint has of records that may outlive it: each holds a reference. */
+struct kshare {
+	refcount_t refs;
+	atomic_t ctls;
+};
+
+static inline void kshare_put(struct kshare *s)
+{
+	if (refcount_dec_and_test(&s->refs))
+		kfree(s);
+}
+
 struct kep {
 	struct esp_ep e; /* first */
 	struct knode *node;
@@ -232,7 +251,15 @@ struct kep {
 	u32 read;           /* those that read() has told */
 	spinlock_t over_lock;
 	struct kpool room;
-	atomic_t rx_held[2]; /* of ESP_POOL_RX, of ESP_POOL_RX_POSTED */
+	atomic_t rx_held[2];  /* of ESP_POOL_RX, of ESP_POOL_RX_POSTED */
+	struct kshare *share; /* with a reference */
+	/* under early_lock: messages of this node that wait for its runs */
+	spinlock_t early_lock;
+	struct list_head early[KEARLY]; /* kearly.in, by run */
+	u32 nearly;
+	bool early_closed; /* there will be no more runs */
+	spinlock_t parked_lock;
+	struct list_head parked; /* kmsg.mine: its own that wait for others' runs */
 	u64 closed_at;
 	struct kleft *left;  /* for then */
 	u64 __percpu *count; /* enum kep_count */
@@ -260,6 +287,15 @@ enum krun_state {
 	KRUN_ACTIVE,
 };
 
+/*
+ * In a list of messages that wait: one of them, or how far somebody is who goes through the list in
+ * parts.
+ */
+struct kearly {
+	struct list_head in;
+	bool mark;
+};
+
 struct krun {
 	struct core_run core; /* first */
 	struct esp_run e;
@@ -279,14 +315,18 @@ struct krun {
 	struct hlist_node by_name;
 	struct list_head active;
 	u64 serial;
-	struct list_head pump; /* of a gate */
-	unsigned long flags;   /* KRUN_PUMP, KRUN_RESUME */
+	struct list_head pump;    /* of a gate */
+	unsigned long flags;      /* KRUN_PUMP, KRUN_RESUME, KRUN_FAILED */
+	u32 failed_op, failed_rx; /* of the latter: how far that is */
+	bool looking;       /* for what came ahead of it, under early_lock of its endpoint, ... */
+	struct kearly look; /* ... from here on */
 	struct rcu_head rcu;
 	struct core_segment seg[GOAL_MAX_BUFS + 1];
 };
 
 #define KRUN_PUMP   0 /* in the list of a gate */
 #define KRUN_RESUME 1 /* its pump was stopped by the budget */
+#define KRUN_FAILED 2 /* it has failed, and not all it has under way has been ended yet */
 
 enum kmsg_phase {
 	KMSG_FREE,
@@ -305,8 +345,10 @@ struct kmsg {
 	u32 len;
 	u8 phase; /* enum kmsg_phase, under run->send_lock */
 	bool local;
-	bool parked; /* in a list of early ones, under early_lock */
-	struct list_head early;
+	bool parked;    /* it waits for its run: under early_lock of @at, */
+	struct kep *at; /* whose run that is; NULL: it never did */
+	struct kearly early;
+	struct list_head mine;  /* kep.parked */
 	u8 copy[] __aligned(8); /* of up to eager_max bytes */
 };
 
@@ -317,6 +359,7 @@ struct kmm;
 struct kgate {
 	struct esp_batch batch;
 	struct list_head pump; /* runs that can go on */
+	struct list_head fail; /* members whose runs fail */
 	struct knode *node;
 	struct kflow *flow;       /* the one locked last: what is counted is its */
 	struct kflow *arm;        /* whose timers are to be set once frames have left */
@@ -333,16 +376,13 @@ struct knode {
 	struct net *net;
 	spinlock_t lock;
 	spinlock_t table_lock;
-	spinlock_t early_lock;
 	spinlock_t prf_lock;
 	struct hlist_head cid[KHASH], peer[KHASH], ep[KHASH], left[KHASH];
 	struct hlist_head *member; /* made for the first endpoint */
-	struct list_head early[KHASH];
 	struct list_head flows, members, eps, lefts;
 	u64 serial;
 	u32 nflows;
 	u32 nstrangers;   /* of those: to nodes that no table names */
-	u32 nparked;      /* in early[], under early_lock */
 	atomic_t open;    /* endpoints, lingering ones included */
 	atomic_t endings; /* flows that end: env_endings() */
 	struct kgate __percpu *gate;
@@ -378,20 +418,20 @@ struct knode {
 	X(refused_local) /* a local message whose receiver is no such member */ \
 	X(local_gone)    /* a local message whose receiver has left */
 
-#define KEP_COUNTS(X)                                                 \
-	X(starts)                                                     \
-	X(runs_good)                                                  \
-	X(runs_failed)                                                \
-	X(messages_remote)                                            \
-	X(messages_local)       /* straight into a posted receive */  \
-	X(messages_local_early) /* kept until their receive or run */ \
-	X(bytes_sent)                                                 \
-	X(bytes_received)                                             \
-	X(room_taken) /* messages ahead of their receive */           \
-	X(room_refused)                                               \
-	X(share_used_up) /* messages, for want of a record */         \
-	X(waits)                                                      \
-	X(sleeps)                                                     \
+#define KEP_COUNTS(X)                                                   \
+	X(starts)                                                       \
+	X(runs_good)                                                    \
+	X(runs_failed)                                                  \
+	X(messages_remote)                                              \
+	X(messages_local)       /* straight into a posted receive */    \
+	X(messages_local_early) /* kept until their receive or run */   \
+	X(bytes_sent)                                                   \
+	X(bytes_received)                                               \
+	X(room_taken) /* messages ahead of their receive */             \
+	X(room_refused)                                                 \
+	X(share_used_up) /* of records: for messages, refusals, news */ \
+	X(waits)                                                        \
+	X(sleeps)                                                       \
 	X(foreign) /* calls of another process */
 
 /* clang-format off */
@@ -548,7 +588,8 @@ void kgate_init(struct knode *n);
 void kgate_stop(struct knode *n);
 void kgate_enter(struct knode *n);
 void kgate_leave(struct knode *n);
-void kgate_pump(struct krun *r); /* takes a reference of its own */
+void kgate_pump(struct krun *r);    /* takes a reference of its own */
+void kgate_fail(struct kmember *m); /* the same */
 
 /* mm.c */
 struct kmm *kmm_get(struct kep *e); /* of current, or ERR_PTR */
@@ -565,7 +606,7 @@ void kep_linger(struct knode *n, u64 now, bool all);
 int kep_charge(struct kep *e, u64 bytes);
 void kep_uncharge(struct kep *e, u64 bytes);
 u32 kep_self(struct knode *n, u8 node[16], struct espgoal_link link[ESPGOAL_RAILS]);
-enum esp_ep_state kep_state_of(struct knode *n, u64 cookie);
+struct kep *kep_by_cookie(struct knode *n, u64 cookie); /* in a gate, and until that is left */
 
 /* group.c, member.c */
 struct ktable *ktable_get(struct kep *e, const struct espgoal_group *g);
@@ -594,6 +635,7 @@ void kmember_put(struct kmember *m);
 void kmember_second(struct knode *n);                 /* once a second */
 int kmember_enter(struct kmember *m, struct krun *r); /* it becomes active */
 void kmember_over(struct kmember *m, struct krun *r);
+bool kmember_fail_part(struct kmember *m); /* some of its runs; true: there may be more */
 
 /*
  * peer.c: the nodes a table names. Without a lock: memory for so many that are new, and what is
@@ -644,6 +686,7 @@ static inline struct krun *krun_look(struct kep *e, u32 id)
 void krun_put(struct krun *r);
 bool krun_use(struct krun *r); /* a reference that keeps it from being started anew */
 void krun_unuse(struct krun *r);
+void krun_end_parts(struct krun *r); /* KRUN_FAILED: a further part */
 
 /* start.c */
 int krun_start(struct kep *e, const struct espgoal_start *a);
@@ -651,7 +694,7 @@ int krun_wait(struct kep *e, const struct espgoal_wait *a);
 
 /* send.c */
 struct kmsg *kmsg_begin(struct krun *r, u32 op, u64 len, bool local);
-void kmsg_give_up_all(struct krun *r);
+bool kmsg_give_up(struct krun *r);
 void kmsg_end(struct kmsg *k, s32 status);
 int kmsg_waits(struct kmsg *k);
 
@@ -659,9 +702,12 @@ int kmsg_waits(struct kmsg *k);
 int klocal_send(struct krun *r, u32 op, u64 len);
 int klocal_deliver(struct krun *r, u32 op, struct kmsg *k);
 void klocal_started(struct krun *r);
+void klocal_more(struct krun *r); /* krun.looking: a further part */
 bool klocal_unpark(struct kmsg *k);
-void klocal_forget(struct knode *n, const struct kep *to, const struct ktable *table,
-		   const struct kep *from);
+/* What waits for runs of @e, in the group of @table or, for good, in any, is dropped. May sleep. */
+void klocal_forget(struct kep *e, const struct ktable *table);
+/* The same for what @e has sent, and others have not come to. */
+void klocal_take_back(struct kep *e);
 
 /* payload.c */
 bool kpayload_fpu(void);                   /* can floating-point numbers be reduced here? */

@@ -8,6 +8,8 @@
 
 #include "home.h"
 
+#define CANCELS 16 /* runs cancelled at a time */
+
 static struct hlist_head *name_head(struct knode *n, u64 cookie, u64 nonce)
 {
 	return &n->member[hash_64(cookie ^ nonce, KMEMBER_BITS)];
@@ -124,12 +126,22 @@ static void leave(struct kmember *m)
 	spin_unlock_bh(&n->table_lock);
 }
 
-static void cancel_all(struct kmember *m, s32 status, u32 rank)
+/* They may be 4,096, and members that fail at once many: all in one go would take too long. */
+bool kmember_fail_part(struct kmember *m)
 {
-	struct esp_run *r = NULL;
+	s32 status = READ_ONCE(m->failed);
+	u32 rank = status ? READ_ONCE(m->failed_rank) : READ_ONCE(m->m.failed_rank), i;
 
-	while ((r = env_run_next(&m->m, r)) != NULL)
-		env_run_cancel(r, status, rank);
+	if (!status)
+		status = READ_ONCE(m->m.failed);
+	for (i = 0; i < CANCELS; i++) {
+		m->failed_upto = env_run_next(&m->m, m->failed_upto);
+		if (!m->failed_upto)
+			return false;
+		env_run_cancel(m->failed_upto, status, rank);
+		kgate_here(m->ep->node)->ops--;
+	}
+	return true;
 }
 
 /* Every run of it ends, now and later. */
@@ -137,12 +149,12 @@ static void fail(struct kmember *m, s32 status, u32 rank)
 {
 	spin_lock_bh(&m->lock);
 	if (!m->failed) {
-		m->failed = status;
 		m->failed_rank = rank;
+		WRITE_ONCE(m->failed, status);
 	}
 	spin_unlock_bh(&m->lock);
 	kgate_enter(m->ep->node);
-	cancel_all(m, status, rank);
+	kgate_fail(m);
 	kgate_leave(m->ep->node);
 }
 
@@ -186,6 +198,7 @@ int kmember_new(struct kep *e, struct espgoal_group *g)
 	refcount_set(&m->refs, 1);
 	spin_lock_init(&m->lock);
 	INIT_LIST_HEAD(&m->active);
+	INIT_LIST_HEAD(&m->failing);
 	INIT_LIST_HEAD(&m->all);
 	INIT_RCU_WORK(&m->work, free_member);
 	for (i = 0; i < KRUN_HEADS; i++)
@@ -245,8 +258,8 @@ void kmember_leave(struct kmember *m)
 	leave(m);
 	kgate_enter(m->ep->node);
 	esp_member_removed(&m->m, know());
-	klocal_forget(m->ep->node, m->ep, m->table, NULL);
 	kgate_leave(m->ep->node);
+	klocal_forget(m->ep, m->table);
 }
 
 /* Under the endpoint's mutex. */
@@ -272,12 +285,23 @@ int kmember_remove(struct kep *e, u32 id)
 /* Its endpoint closes: first all its members end their runs, then they leave. */
 void kmember_end(struct kmember *m)
 {
+	struct esp_run *r = NULL;
+	u32 i;
+
 	spin_lock_bh(&m->lock);
 	m->closed = true;
 	spin_unlock_bh(&m->lock);
-	kgate_enter(m->ep->node);
-	cancel_all(m, -ECONNRESET, m->m.rank);
-	kgate_leave(m->ep->node);
+	do {
+		kgate_enter(m->ep->node);
+		for (i = 0; i < CANCELS; i++) {
+			r = env_run_next(&m->m, r);
+			if (!r)
+				break;
+			env_run_cancel(r, -ECONNRESET, m->m.rank);
+		}
+		kgate_leave(m->ep->node);
+		cond_resched();
+	} while (r);
 }
 
 int kmember_fail(struct kep *e, const struct espgoal_fail *f)
@@ -318,7 +342,7 @@ void kmembers_without(struct knode *n, u64 cookie)
 
 void env_member_failed(struct esp_member *m)
 {
-	cancel_all(kmember_of(m), m->failed, m->failed_rank);
+	kgate_fail(kmember_of(m));
 }
 
 int kmember_enter(struct kmember *m, struct krun *r)

@@ -107,14 +107,11 @@ static int __net_init node_init(struct net *net)
 	n->net = net;
 	spin_lock_init(&n->lock);
 	spin_lock_init(&n->table_lock);
-	spin_lock_init(&n->early_lock);
 	spin_lock_init(&n->prf_lock);
 	INIT_LIST_HEAD(&n->flows);
 	INIT_LIST_HEAD(&n->members);
 	INIT_LIST_HEAD(&n->eps);
 	INIT_LIST_HEAD(&n->lefts);
-	for (i = 0; i < KHASH; i++)
-		INIT_LIST_HEAD(&n->early[i]);
 	for (i = 0; i < ESP_POOLS; i++)
 		kpool_init(&n->pool[i], (u32)esp_pool_size(i));
 	kpool_init(&n->flow_pool, sizeof(struct kflow));

@@ -180,13 +180,29 @@ struct krun *krun_by_id(struct kep *e, u32 id)
 	return r;
 }
 
-/* What is under way of a failed run ends: long sends, receptions. */
+/*
+ * What is under way of a failed run ends: long sends, then receptions. What is left after a part of
+ * them has its turns as runs have; the run is not over before, since these are busy.
+ */
+void krun_end_parts(struct krun *r)
+{
+	struct knode *n = r->ep->node;
+
+	if (!kmsg_give_up(r) && !esp_run_cancelled(&r->e, &r->failed_rx, know_here(n)))
+		return;
+	if (READ_ONCE(r->core.over))
+		return;
+	set_bit(KRUN_FAILED, &r->flags);
+	kgate_pump(r);
+}
+
 void env_run_failed(struct core_run *cr)
 {
 	struct krun *r = krun_of(cr);
 
-	kmsg_give_up_all(r);
-	esp_run_cancelled(&r->e, know_here(r->ep->node));
+	r->failed_op = 0;
+	r->failed_rx = 0;
+	krun_end_parts(r);
 }
 
 /*

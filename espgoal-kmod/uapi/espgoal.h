@@ -177,7 +177,10 @@ struct goal_op {
 #define ESPGOAL_NONE  0xffffffffu /* no such rank, run, ... */
 #define ESPGOAL_EVER  (~0ull)     /* a timeout: none */
 
-/* What every module takes, whatever its parameters: so ranks may choose by these without asking. */
+/*
+ * What every module takes, whatever its parameters: so ranks may choose by these without asking. An
+ * operation moves ESPGOAL_SURE_RUN bytes at most, also where runs may be larger.
+ */
 #define ESPGOAL_SURE_RUN   65536   /* espgoal_info.run_max is at least that */
 #define ESPGOAL_SURE_SCHED 1048576 /* sched_max */
 #define ESPGOAL_SURE_RANKS 4096    /* ranks_max */

@@ -63,6 +63,8 @@ struct kernel_engine {
 struct kernel_group {
 	u32 id;
 	u32 nactive;
+	u32 crowded_at; /* engine's seen, when as many runs were active as the device takes, ... */
+	bool crowded;   /* ... if they were */
 	u32 dtypes, rops; /* that all members have */
 	u8 local[];       /* a bit by rank: of our node */
 };

@@ -130,6 +130,26 @@ static void started(struct kernel_engine *k, struct kernel_starting *s)
 	k->nstarting--;
 }
 
+/*
+ * The device has as many active runs of the group as it takes, all of this process: @r waits, in front
+ * of others, until one is over that was not when @seen were.
+ */
+static void crowded(struct kernel_engine *k, struct kernel_run *r, u32 seen, bool cancelled)
+{
+	struct kernel_group *g = kernel_group(r->run.group);
+
+	g->crowded = true;
+	g->crowded_at = seen;
+	if (cancelled && !r->failed) {
+		r->failed = true;
+		r->refusal = -ECANCELED;
+	}
+	r->queued_at = host_now();
+	list_append(k->queued.next, &r->link);
+	__atomic_store_n(&k->nqueued, k->nqueued + 1, __ATOMIC_RELAXED);
+}
+
+/* 0; -EAGAIN: it is in the queue; or another error. */
 static int start_on(struct kernel_engine *k, struct kernel_run *r, struct kernel_object *o,
 		    u64 wait_ns)
 {
@@ -145,7 +165,7 @@ static int start_on(struct kernel_engine *k, struct kernel_run *r, struct kernel
 		.timeout = r->failed ? 0 : wait_ns,
 	};
 	struct kernel_starting me = { .next = k->starting, .run = r };
-	u32 starts = ++o->starts;
+	u32 starts = ++o->starts, seen = k->seen;
 	int rc;
 
 	/* It may be over, and dealt with by another thread, before we are back. */
@@ -166,6 +186,8 @@ static int start_on(struct kernel_engine *k, struct kernel_run *r, struct kernel
 	o->starts--;
 	r->object = NULL;
 	kernel_object_put(l, o);
+	if (rc == -EAGAIN)
+		crowded(k, r, seen, me.cancel);
 	return rc == -EEXIST ? -EINVAL : rc;
 }
 
@@ -188,7 +210,8 @@ int kernel_go(struct kernel_run *r, u64 wait_ns)
 			list_remove(&l->link);
 			list_append(&k->loaded, &l->link);
 		}
-		return start_on(k, r, o, wait_ns);
+		rc = start_on(k, r, o, wait_ns);
+		return rc == -EAGAIN ? 0 : rc;
 	}
 	if (!kernel_exhausted(rc))
 		return rc;
@@ -226,9 +249,12 @@ u32 kernel_queue(struct kernel_engine *k)
 	list_for_safe(pos, next, &k->queued)
 	{
 		struct kernel_run *r = list_entry(pos, struct kernel_run, link);
+		const struct kernel_group *g = kernel_group(r->run.group);
 		struct kernel_object *o;
 		int rc;
 
+		if (g->crowded && g->crowded_at == k->seen)
+			continue;
 		o = kernel_object_get(k, kernel_loaded(r->run.loaded), &rc);
 		if (!o && !hopeless(k, r, rc))
 			continue;
@@ -236,7 +262,7 @@ u32 kernel_queue(struct kernel_engine *k)
 		__atomic_store_n(&k->nqueued, k->nqueued - 1, __ATOMIC_RELAXED);
 		if (o) {
 			rc = start_on(k, r, o, 0);
-			if (rc)
+			if (rc && rc != -EAGAIN)
 				fail(k, r, rc);
 		} else {
 			r->failed = true;

@@ -109,15 +109,55 @@ static void check_held(struct sim *s, const struct esp_flow *f)
 		sim_fail(s, "a flow holds %u messages, and says %u", n, f->nheld);
 }
 
+static u32 check_queue(struct sim *s, const struct esp_queue *q)
+{
+	const struct esp_link *l;
+	u32 n = 0;
+
+	for (l = q->msgs.next; l != &q->msgs; l = l->next) {
+		const struct esp_row *row = esp_entry(l, struct esp_row, link);
+		const struct esp_msg *m = esp_entry(row, struct esp_msg, all);
+
+		if (row->mark)
+			continue;
+		n++;
+		if (m->queue != q)
+			sim_fail(s, "message %u is in another queue than it says", m->mid);
+		if (m->next > m->len || m->acked > m->len || m->granted > m->len ||
+		    m->acked > m->next)
+			sim_fail(s,
+				 "message %u of %llu bytes: sent up to %llu, granted %llu, %llu "
+				 "acknowledged",
+				 m->mid, (unsigned long long)m->len, (unsigned long long)m->next,
+				 (unsigned long long)m->granted, (unsigned long long)m->acked);
+	}
+	if (n != q->nmsgs)
+		sim_fail(s, "a queue has %u messages and says %u", n, q->nmsgs);
+	return n;
+}
+
+/* How many messages there are in all of them. */
+static u32 check_queues(struct sim *s, const struct esp_flow *f)
+{
+	u32 n = check_queue(s, &f->common), i;
+	const struct esp_link *l;
+
+	for (i = 0; i < ESP_QUEUE_HASH; i++)
+		for (l = f->allq[i].next; l != &f->allq[i]; l = l->next)
+			n += check_queue(s, esp_entry(l, struct esp_queue, all));
+	return n;
+}
+
 static void check_flow(struct sim *s, struct sim_flow *sf)
 {
 	const struct esp_flow *f = &sf->f;
+	const struct sim_node *node = sim_node_of(f->node);
 	const struct esp_params *q = &s->p;
 	const struct esp_link *l;
-	u32 i, n = 0;
+	u32 i, n;
 
 	if (f->state == ESP_FLOW_DEAD) {
-		if (sf->in_table || f->nmsgs || count(&f->rx))
+		if (sf->in_table || ((f->nmsgs || f->nrx) && !node->to_look && !node->looking))
 			sim_fail(s, "a dead flow has %u messages", f->nmsgs);
 		return;
 	}
@@ -138,18 +178,7 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 	check_held(s, f);
 	if (f->nrefused > ESP_REFUSED)
 		sim_fail(s, "a flow has %u refusals to confirm", f->nrefused);
-	for (l = f->msgs.next; l != &f->msgs; l = l->next) {
-		const struct esp_msg *m = esp_entry(l, struct esp_msg, all);
-
-		n++;
-		if (m->next > m->len || m->acked > m->len || m->granted > m->len ||
-		    m->acked > m->next)
-			sim_fail(s,
-				 "message %u of %llu bytes: sent up to %llu, granted %llu, %llu "
-				 "acknowledged",
-				 m->mid, (unsigned long long)m->len, (unsigned long long)m->next,
-				 (unsigned long long)m->granted, (unsigned long long)m->acked);
-	}
+	n = check_queues(s, f);
 	if (n != f->nmsgs)
 		sim_fail(s, "a flow has %u messages and says %u", n, f->nmsgs);
 	for (l = f->open.next, n = 0; l != &f->open; l = l->next)
@@ -157,9 +186,13 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 			n++;
 	if (n)
 		sim_fail(s, "%u message ids are open beyond the window", n);
-	for (l = f->rx.next; l != &f->rx; l = l->next) {
-		const struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
+	for (l = f->rx.next, n = 0; l != &f->rx; l = l->next) {
+		const struct esp_row *row = esp_entry(l, struct esp_row, link);
+		const struct esp_rx *rx = esp_entry(row, struct esp_rx, of_flow);
 
+		if (row->mark)
+			continue;
+		n++;
 		if (rx->here > rx->total || rx->nrange > ESP_RANGES)
 			sim_fail(s, "reception %u of %llu bytes has %llu in %u ranges", rx->mid,
 				 (unsigned long long)rx->total, (unsigned long long)rx->here,
@@ -167,6 +200,8 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 		if (rx->state == ESP_RX_STOP && !stop_said(f, rx))
 			sim_fail(s, "nobody tells the sender of message %u to stop", rx->mid);
 	}
+	if (n != f->nrx)
+		sim_fail(s, "a flow has %u receptions and says %u", n, f->nrx);
 }
 
 /* CPUs that decide at the same moment may keep one more each; here any entry may be one. */
@@ -180,7 +215,7 @@ static void check_kept(struct sim *s, const struct sim_node *n)
 		const struct esp_link *l, *head = &n->n.kept[i];
 
 		for (l = head->next; l != head; l = l->next) {
-			const struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow);
+			const struct esp_rx *rx = esp_entry(l, struct esp_rx, of_flow.link);
 
 			kept++;
 			if (rx->ep->nkept > s->p.keep_max + KEEP_CPUS)

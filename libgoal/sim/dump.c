@@ -31,6 +31,18 @@ static void dump_rx(const struct esp_rx *rx, FILE *out)
 		rx->p_stalled ? ", stalled" : "");
 }
 
+static void dump_queue(const struct esp_queue *q, FILE *out)
+{
+	const struct esp_link *l;
+
+	for (l = q->msgs.next; l != &q->msgs; l = l->next) {
+		const struct esp_row *row = esp_entry(l, struct esp_row, link);
+
+		if (!row->mark)
+			dump_msg(esp_entry(row, struct esp_msg, all), out);
+	}
+}
+
 static void dump_flow(const struct sim_flow *sf, FILE *out)
 {
 	const struct esp_flow *f = &sf->f;
@@ -54,10 +66,16 @@ static void dump_flow(const struct sim_flow *sf, FILE *out)
 			i, p->state, p->window, p->inflight, p->nsent, p->pn, p->mtu,
 			(unsigned long long)p->srtt / 1000, p->backoff, p->rx_top, p->rx_cum);
 	}
-	for (l = f->msgs.next; l != &f->msgs; l = l->next)
-		dump_msg(esp_entry(l, struct esp_msg, all), out);
-	for (l = f->rx.next; l != &f->rx; l = l->next)
-		dump_rx(esp_entry(l, struct esp_rx, of_flow), out);
+	for (i = 0; i < ESP_QUEUE_HASH; i++)
+		for (l = f->allq[i].next; l != &f->allq[i]; l = l->next)
+			dump_queue(esp_entry(l, struct esp_queue, all), out);
+	dump_queue(&f->common, out);
+	for (l = f->rx.next; l != &f->rx; l = l->next) {
+		const struct esp_row *row = esp_entry(l, struct esp_row, link);
+
+		if (!row->mark)
+			dump_rx(esp_entry(row, struct esp_rx, of_flow), out);
+	}
 	for (l = f->waits.next; l != &f->waits; l = l->next) {
 		const struct esp_ctl *c = esp_entry(l, struct esp_ctl, waits);
 

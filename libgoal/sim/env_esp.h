@@ -32,6 +32,21 @@ static inline void env_rx_put(struct esp_ep *ep, enum esp_pool pool, struct esp_
 	env_pool_put(ep->node, pool, rx);
 }
 
+static inline struct esp_ctl *env_ctl_get(struct esp_node *n, u64 cookie)
+{
+	struct esp_ctl *c = env_pool_get(n, ESP_POOL_CTL);
+
+	(void)cookie;
+	if (c)
+		c->account = NULL;
+	return c;
+}
+
+static inline void env_ctl_put(struct esp_node *n, struct esp_ctl *c)
+{
+	env_pool_put(n, ESP_POOL_CTL, c);
+}
+
 struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted);
 int env_room_get(struct esp_ep *ep, struct esp_rx *rx, u64 bytes);
 void env_room_put(struct esp_ep *ep, struct esp_rx *rx);

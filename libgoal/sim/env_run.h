@@ -26,6 +26,11 @@ static inline bool env_run_more(struct core_run *r)
 	return s->ending || !sim_chance(&s->random, s->c.adversary.pause);
 }
 
+static inline bool env_drop_more(struct core_run *r)
+{
+	return env_run_more(r);
+}
+
 void env_run_later(struct core_run *r);
 
 static inline bool env_post_wanted(struct core_run *r, u32 op)

@@ -86,6 +86,7 @@ struct sim_node {
 	u32 index;
 	bool alive;
 	bool to_look; /* SIM_EV_LOOK will come */
+	u32 looking;  /* entries that are at it */
 	u8 side;      /* of a partition */
 	struct sim_rail rail[ESP_PATHS];
 	struct esp_batch batch[SIM_CPUS];

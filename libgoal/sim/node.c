@@ -59,6 +59,7 @@ void sim_boot(struct sim_node *n)
 
 void sim_ep_kill(struct sim_ep *e, bool clean)
 {
+	struct esp_close close = { .flow = NULL };
 	struct sim *s = e->node->s;
 	struct sim_group *g;
 	u32 i;
@@ -69,7 +70,8 @@ void sim_ep_kill(struct sim_ep *e, bool clean)
 		for (i = 0; i < g->ranks; i++)
 			if (g->member[i]->ep == e && g->member[i]->known)
 				esp_member_fail(&g->member[i]->m, -ECONNRESET, i, s->now);
-	esp_ep_close(&e->e, clean, s->now);
+	while (esp_ep_close(&e->e, &close, clean, s->now))
+		;
 	e->alive = false;
 	e->clean = clean;
 	e->closed = s->now;
@@ -114,8 +116,10 @@ void sim_node_look(struct sim_node *n)
 
 	memset(&l, 0, sizeof(l));
 	n->to_look = false;
+	n->looking++;
 	while (esp_look(&n->n, &l, n->s->now))
 		;
+	n->looking--;
 }
 
 void env_look(struct esp_node *en)
@@ -130,7 +134,7 @@ void env_look(struct esp_node *en)
 
 static bool busy(const struct esp_flow *f)
 {
-	return f->nmsgs || f->nwaits || esp_linked(&f->rx) || esp_linked(&f->ctls);
+	return f->nmsgs || f->nwaits || f->nrx || esp_linked(&f->ctls);
 }
 
 /* The peer has nothing under way either: what it had to say is settled. */

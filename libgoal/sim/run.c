@@ -236,6 +236,14 @@ void sim_run_again(struct sim_run *r, bool pump)
 	sim_run_release(r);
 }
 
+static void end_receptions(struct sim_run *r)
+{
+	u32 at = 0;
+
+	while (esp_run_cancelled(&r->e, &at, r->s->now))
+		;
+}
+
 /* Peers hear of it by the protocol. */
 void env_run_failed(struct core_run *cr)
 {
@@ -244,7 +252,7 @@ void env_run_failed(struct core_run *cr)
 	if (!r->s->c.adversary.pause)
 		return; /* env_run_cancel() does it at once */
 	give_up(r);
-	esp_run_cancelled(&r->e, r->s->now);
+	end_receptions(r);
 }
 
 void env_run_cancel(struct esp_run *er, s32 status, u32 rank)
@@ -260,7 +268,7 @@ void env_run_cancel(struct esp_run *er, s32 status, u32 rank)
 	r->refs++;
 	core_cancel(&r->run, status, rank);
 	give_up(r);
-	esp_run_cancelled(er, r->s->now);
+	end_receptions(r);
 	sim_run_release(r);
 }
 

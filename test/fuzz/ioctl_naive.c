@@ -404,7 +404,12 @@ u32 naive_load(const struct espgoal_load *a, const struct core_sched *s,
 			data += s->need[i];
 	}
 	for (i = 0; i < s->hdr->nops; i++) {
-		if (s->op[i].code != GOAL_OP_REDUCE)
+		bool reduce = s->op[i].code == GOAL_OP_REDUCE;
+		u32 size = reduce ? core_type_size(s->op[i].dtype) : 1;
+
+		if ((unsigned __int128)s->op[i].len * size > ESPGOAL_SURE_RUN)
+			says |= SAYS_2BIG;
+		if (!reduce)
 			continue;
 		if (s->op[i].dtype >= GOAL_TYPE_LONG_DOUBLE)
 			says |= SAYS_NOTSUPP;

@@ -22,6 +22,7 @@ struct probe {
 	int answer[16]; /* by operation */
 	char log[256];  /* one letter and digit each: S3 started, D delivered, P posted, ... */
 	u32 dropped, done;
+	u32 drops, later; /* how many may be dropped in an entry; entries that had to end early */
 	void (*hook)(struct probe *p, u32 op); /* within the env function of @op */
 	void (*on_done)(struct probe *p);
 };
@@ -84,6 +85,22 @@ static void probe_drop(struct home_run *h, void *msg)
 	probe_of(h)->dropped++;
 }
 
+static bool probe_drop_more(struct home_run *h)
+{
+	assert_false(h->locked);
+	assert_false(h->core.over);
+	if (!probe_of(h)->drops)
+		return false;
+	probe_of(h)->drops--;
+	return true;
+}
+
+static void probe_later(struct home_run *h)
+{
+	assert_false(h->locked);
+	probe_of(h)->later++;
+}
+
 static void probe_done(struct home_run *h)
 {
 	struct probe *p = probe_of(h);
@@ -103,6 +120,8 @@ static const struct home_ops probe_ops = {
 	.move = probe_move,
 	.reduce = probe_reduce,
 	.drop = probe_drop,
+	.drop_more = probe_drop_more,
+	.later = probe_later,
 	.done = probe_done,
 };
 
@@ -112,6 +131,7 @@ static struct probe *probe_new(void)
 
 	assert_non_null(p);
 	p->home.ops = &probe_ops;
+	p->drops = ~0u;
 	pthread_mutex_init(&p->home.mutex, NULL);
 	p->build.hdr = (struct goal_sched_hdr){ .npeers = 4, .nbufs = 2, .ntags = 2 };
 	return p;
@@ -468,6 +488,51 @@ static void cancel__forgets_posted_receives(void **state)
 	probe_free(p);
 }
 
+/* What had come ahead is given up in parts; until the last one the run is not over. */
+static void cancel__gives_up_messages_in_parts(void **state)
+{
+	struct probe *p = probe_new();
+	struct core_run *r;
+	u32 first, i, before;
+
+	(void)state;
+	first = build_recv(&p->build, 0, 0, 8, 3, 0);
+	for (i = 0; i < 8; i++)
+		build_edge(&p->build, first, build_recv(&p->build, 0, 8, 8, 1, 0), false);
+	r = probe_ready(p);
+	for (i = 0; i < 9; i++)
+		p->answer[i] = CORE_PENDING;
+	core_start(r);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(core_message(r, 1, 0, i, p), 0);
+	p->drops = 3;
+	core_cancel(r, -ECANCELED, 3);
+	for (before = 3; before < 8; before += 3) {
+		assert_int_equal(p->dropped, before);
+		assert_int_equal(p->later, before / 3);
+		assert_int_equal(p->done, 0);
+		/* Meanwhile nobody else goes on, and nothing comes in. */
+		core_pump(r);
+		core_cancel(r, -EIO, 1);
+		assert_int_equal(core_message(r, 1, 0, 7, p), -ECANCELED);
+		assert_int_equal(p->dropped, before);
+		p->drops = 3;
+		core_resume(r);
+	}
+	assert_int_equal(p->dropped, 8);
+	assert_int_equal(p->done, 1);
+	assert_int_equal(r->status, -ECANCELED);
+	/* Once more: from the first one on. */
+	p->drops = ~0u;
+	core_run_reset(r);
+	core_start(r);
+	assert_int_equal(core_message(r, 1, 0, 0, p), 0);
+	core_cancel(r, -ECANCELED, 3);
+	assert_int_equal(p->dropped, 9);
+	assert_int_equal(p->done, 2);
+	probe_free(p);
+}
+
 static void failure__names_the_peer_of_a_message_only(void **state)
 {
 	struct probe *p = probe_new();
@@ -550,6 +615,7 @@ int main(void)
 		cmocka_unit_test(op_done_quiet__leaves_it_to_the_pump),
 		cmocka_unit_test(cancel__before_the_start_takes_effect_in_it),
 		cmocka_unit_test(cancel__forgets_posted_receives),
+		cmocka_unit_test(cancel__gives_up_messages_in_parts),
 		cmocka_unit_test(failure__names_the_peer_of_a_message_only),
 		cmocka_unit_test(failure__of_a_truncated_message),
 		cmocka_unit_test(run_done__may_start_the_run_again),

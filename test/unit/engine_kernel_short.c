@@ -108,6 +108,39 @@ static void objects__that_still_send_are_left_alone(void **state)
 	nothing_left();
 }
 
+/* More runs of a group than the device has active at a time: the others wait. */
+static void start__waits_where_too_many_are_active(void **state)
+{
+	struct goal_run *run[2][12];
+	struct goal_loaded *l[2];
+	struct pair p;
+
+	(void)state;
+	fake_reset();
+	fake.actives = 3;
+	pair_create(&p, 2, &kernel);
+	for (uint32_t i = 0; i < 2; i++)
+		l[i] = pair_load(&p, i, barrier(i, 2));
+	for (uint32_t i = 0; i < 12; i++)
+		run[0][i] = pair_start(&p, 0, l[0], i, NULL);
+	/* While none is over, it asks no more. */
+	assert_int_equal(fake.crowded, 1);
+	assert_int_equal(goal_run_wait(run[0][5], 5), -ETIMEDOUT);
+	assert_int_equal(fake.crowded, 1);
+	goal_run_cancel(run[0][8]); /* it waits */
+	for (uint32_t i = 0; i < 12; i++) {
+		run[1][i] = pair_start(&p, 1, l[1], i, NULL);
+		assert_int_equal(pair_end(&p, run[1][i]), i == 8 ? -ECONNABORTED : 0);
+		assert_int_equal(pair_end(&p, run[0][i]), i == 8 ? -ECANCELED : 0);
+	}
+	assert_in_range(fake.crowded, 2, 24);
+	assert_int_equal(pair_stats(&p, 0).runs_failed, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(goal_unload(l[i]), 0);
+	pair_free(&p);
+	nothing_left();
+}
+
 /* A member that cannot start a run lets the others know, and goes on with the next one. */
 static void start__that_fails_is_told(void **state)
 {
@@ -188,6 +221,37 @@ static void start__is_cancelled_meanwhile(void **state)
 	nothing_left();
 }
 
+/* The same, while the start is refused since too many are active: it waits, to let the others know. */
+static void start__is_cancelled_where_too_many_are_active(void **state)
+{
+	struct goal_run_attr attr = { .op_id = 2 };
+	struct goal_run *run[3];
+	struct goal_loaded *l[2];
+	struct pair p;
+
+	(void)state;
+	fake_reset();
+	fake.actives = 1;
+	pair_create(&p, 2, &kernel);
+	for (uint32_t i = 0; i < 2; i++)
+		l[i] = pair_load(&p, i, barrier(i, 2));
+	run[0] = pair_start(&p, 0, l[0], 1, NULL);
+	fake.starting = cancel_it;
+	assert_int_equal(goal_start(p.group[0], l[0], &attr, &to_cancel), 0);
+	assert_null(fake.starting);
+	assert_int_equal(fake.crowded, 1);
+	run[1] = pair_start(&p, 1, l[1], 1, NULL);
+	assert_int_equal(pair_end(&p, run[0]), 0);
+	assert_int_equal(pair_end(&p, run[1]), 0);
+	run[2] = pair_start(&p, 1, l[1], 2, NULL);
+	assert_int_equal(pair_end(&p, to_cancel), -ECANCELED);
+	assert_int_equal(pair_end(&p, run[2]), -ECONNABORTED);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(goal_unload(l[i]), 0);
+	pair_free(&p);
+	nothing_left();
+}
+
 /* Other processes have all the memory: it is waited for, or the whole group hears that it fails. */
 static void start__waits_for_memory_of_others(void **state)
 {
@@ -231,8 +295,10 @@ int main(void)
 		cmocka_unit_test_teardown(objects__are_kept_and_waited_for, end),
 		cmocka_unit_test_teardown(objects__of_idle_schedules_are_given_back, end),
 		cmocka_unit_test_teardown(objects__that_still_send_are_left_alone, end),
+		cmocka_unit_test_teardown(start__waits_where_too_many_are_active, end),
 		cmocka_unit_test_teardown(start__that_fails_is_told, end),
 		cmocka_unit_test_teardown(start__is_cancelled_meanwhile, end),
+		cmocka_unit_test_teardown(start__is_cancelled_where_too_many_are_active, end),
 		cmocka_unit_test_teardown(start__waits_for_memory_of_others, end),
 	};
 

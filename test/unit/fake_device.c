@@ -505,6 +505,15 @@ void fake_move(void)
 	}
 }
 
+static uint32_t actives(const struct endpoint *e, uint64_t nonce)
+{
+	uint32_t n = 0;
+
+	for (const struct run *r = runs; r; r = r->next)
+		n += r->ep == e && r->nonce == nonce && !r->over;
+	return n;
+}
+
 static int do_start(struct endpoint *e, const struct espgoal_start *a)
 {
 	struct object *o = &e->object[a->run];
@@ -515,6 +524,12 @@ static int do_start(struct endpoint *e, const struct espgoal_start *a)
 	assert_true(a->run < e->runs && o->used && a->group < GROUPS && g->used);
 	if (w->free != o->starts)
 		return -EBUSY;
+	if (fake.actives && actives(e, g->g.nonce) >= fake.actives) {
+		fake.crowded++;
+		if (fake.starting)
+			fake.starting();
+		return -EAGAIN;
+	}
 	r = calloc(1, sizeof(*r));
 	assert_non_null(r);
 	r->ep = e;

@@ -22,6 +22,8 @@ struct fake {
 	bool waits;       /* runs do not move on, until fake_move() */
 	bool keeps;       /* objects stay busy after their runs, until fake_release() */
 	uint32_t objects; /* that an endpoint may have */
+	uint32_t actives; /* runs of a member; 0: as many as it likes */
+	uint32_t crowded; /* starts that were refused because of that */
 	uint32_t nodes;   /* endpoints are on these by turns */
 	uint32_t rails;
 	struct espgoal_info info;

@@ -278,6 +278,11 @@ unit_tests += %D%/engine_threads
 %C%_engine_threads_LDADD = $(tsan_libs)
 endif
 
+unit_tests += %D%/esp_close
+%C%_esp_close_CPPFLAGS = $(esp_cppflags)
+%C%_esp_close_CFLAGS = $(unit_cflags)
+%C%_esp_close_LDADD = $(esp_libs)
+
 unit_tests += %D%/esp_ends
 %C%_esp_ends_CPPFLAGS = $(esp_cppflags)
 %C%_esp_ends_CFLAGS = $(unit_cflags)

@@ -8,6 +8,8 @@ check_LTLIBRARIES += %D%/libvm.la
 %C%_libvm_la_SOURCES = \
 	%D%/device.c \
 	%D%/device.h \
+	%D%/ranks.c \
+	%D%/ranks.h \
 	%D%/shape.c \
 	%D%/shape.h
 
@@ -16,6 +18,10 @@ check_LTLIBRARIES += %D%/libvm.la
 vm_programs = %D%/abi
 %C%_abi_LDADD = $(vm_libs)
 %C%_abi_LDFLAGS = -no-install
+
+vm_programs += %D%/closing
+%C%_closing_LDADD = $(vm_libs)
+%C%_closing_LDFLAGS = -no-install
 
 vm_programs += %D%/collectives
 %C%_collectives_LDADD = $(vm_libs)
@@ -29,6 +35,10 @@ vm_programs += %D%/depth
 %C%_depth_LDADD = $(vm_libs)
 %C%_depth_LDFLAGS = -no-install
 
+vm_programs += %D%/early
+%C%_early_LDADD = $(vm_libs)
+%C%_early_LDFLAGS = -no-install
+
 vm_programs += %D%/faults
 %C%_faults_LDADD = $(vm_libs)
 %C%_faults_LDFLAGS = -no-install
@@ -37,9 +47,17 @@ vm_programs += %D%/killed
 %C%_killed_LDADD = $(vm_libs)
 %C%_killed_LDFLAGS = -no-install
 
+vm_programs += %D%/limits
+%C%_limits_LDADD = $(vm_libs)
+%C%_limits_LDFLAGS = -no-install
+
 vm_programs += %D%/random
 %C%_random_LDADD = $(vm_libs)
 %C%_random_LDFLAGS = -no-install
+
+vm_programs += %D%/shares
+%C%_shares_LDADD = $(vm_libs)
+%C%_shares_LDFLAGS = -no-install
 
 vm_programs += %D%/strangers
 %C%_strangers_LDADD = $(vm_libs)

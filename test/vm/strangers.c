@@ -112,6 +112,9 @@ static void stranger(uid_t uid, uint64_t nonce)
 		die("pipe: %s", strerror(errno));
 	printf("the stranger's run: %s, status %d\n", d.word[run].over ? "over" : "waits",
 	       d.word[run].status);
+	/* Another user's endpoint is none that could ever be in the group. */
+	if (uid && d.word[run].status != -EACCES)
+		complain("a stranger's send is not refused");
 	device_close(&d, true);
 	fflush(stdout);
 	_exit(complaints != 0);

@@ -227,15 +227,27 @@ leaks() {
 		! grep -q "\[espgoal\]" /tmp/leaks' || wrong "kmemleak finds leaks"
 }
 
+# shares: a program of two nodes.
+shares() {
+	local dir
+	dir=$(folder)
+	# shellcheck disable=SC2016
+	on_all node 2 sh -c "exec $programs/vm/shares $dir \$NODE"
+}
+
 tests_common() {
 	try busy busy
 	try abi program node0 abi
 	try depth program node0 depth
+	try early program node0 early
+	try limits program node0 limits
+	try shares shares
 	try unload unload
 }
 
 tests_nodes() {
 	tests_common
+	try closing program node0 closing
 	try collectives/1 collect 1 -t 4
 	try collectives/2 collect 2 -t 5 -s 2
 	try collectives/churn collect 1 -t 4 -c -s 3
@@ -300,6 +312,9 @@ tests_nodes_debug() {
 	try busy busy
 	try abi program node0 abi
 	[ "$times" -eq 1 ] || try depth program node0 depth
+	try early program node0 early
+	try limits program node0 limits
+	try closing program node0 closing
 	try collectives/2 collect 2 -t 5 -s 2
 	try collectives/churn collect 1 -t 4 -c -s 3
 	try strangers strangers

@@ -40,7 +40,7 @@ alive() { limit=30 on_guests true; }
 
 # end_programs: what a failed test has left running does not fail the next one.
 end_programs() {
-	on_guests pkill -9 -x 'abi|collectives|cycle|depth|faults|killed|random|strangers|mpirun|tc|rmmod' >/dev/null
+	on_guests pkill -9 -x 'abi|closing|collectives|cycle|depth|early|faults|killed|limits|random|shares|strangers|mpirun|tc|rmmod' >/dev/null
 	on_nodes sh -c 'tc qdisc del dev eth0 root 2>/dev/null; true' >/dev/null
 }
 

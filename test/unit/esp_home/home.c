@@ -294,6 +294,7 @@ void env_run_cancel(struct esp_run *r, s32 status, u32 rank)
 	struct home_run *hr = erun_of(r);
 	struct esp_link *l;
 	struct msg *m;
+	u32 at = 0;
 
 	assert(!home.locked);
 	core_cancel(r->run, status, rank);
@@ -308,7 +309,8 @@ void env_run_cancel(struct esp_run *r, s32 status, u32 rank)
 			esp_send_cancel(&m->m, home.now);
 		}
 	} while (l != &hr->msgs);
-	esp_run_cancelled(r, home.now);
+	while (esp_run_cancelled(r, &at, home.now))
+		;
 }
 
 void env_member_failed(struct esp_member *m)
@@ -556,26 +558,35 @@ void env_look(struct esp_node *n)
 	node_of(n)->to_look = true;
 }
 
-void home_look(void)
+static void look(struct home_node *hn)
 {
 	struct esp_look l;
+
+	if (!hn->to_look)
+		return;
+	hn->to_look = false;
+	memset(&l, 0, sizeof(l));
+	while (esp_look(&hn->n, &l, home.now))
+		;
+}
+
+void home_look(void)
+{
 	u32 i;
 
-	for (i = 0; i < home.nnodes; i++) {
-		if (!home.node[i] || !home.node[i]->to_look)
-			continue;
-		home.node[i]->to_look = false;
-		memset(&l, 0, sizeof(l));
-		while (esp_look(&home.node[i]->n, &l, home.now))
-			;
-	}
+	for (i = 0; i < home.nnodes; i++)
+		if (home.node[i])
+			look(home.node[i]);
 }
 
 void home_ep_close(struct home_node *hn, bool clean)
 {
+	struct esp_close c = { .flow = NULL };
+
 	if (!clean && hn->has_member)
 		esp_member_fail(&hn->m, -ECONNRESET, hn->rank, home.now);
-	esp_ep_close(&hn->ep, clean, home.now);
+	while (esp_ep_close(&hn->ep, &c, clean, home.now))
+		;
 }
 
 static void step_to(u64 limit)
@@ -686,6 +697,7 @@ void home_remove(struct home_node *hn)
 
 		f->refs++;
 		esp_flow_kill(&f->f, home.now);
+		look(hn); /* what is left in it */
 		env_flow_put(&f->f);
 	}
 	while (home.lates) {
@@ -710,6 +722,7 @@ void home_remove(struct home_node *hn)
 
 		f->refs++;
 		esp_flow_kill(&f->f, home.now);
+		look(hn); /* what is left in it */
 		env_flow_put(&f->f);
 	}
 	if (hn->m.ep)
@@ -739,6 +752,38 @@ void home_close(void)
 	}
 }
 
+static void dump_queue(const struct esp_queue *q)
+{
+	struct esp_link *l;
+
+	for (l = q->msgs.next; l != &q->msgs; l = l->next) {
+		struct esp_row *row = esp_entry(l, struct esp_row, link);
+		struct esp_msg *m = esp_entry(row, struct esp_msg, all);
+
+		if (row->mark)
+			continue;
+		fprintf(stderr,
+			"  msg mid %u len %llu next %llu granted %llu acked %llu state %u lost %d "
+			"items %d again %llu-%llu head %d\n",
+			m->mid, (unsigned long long)m->len, (unsigned long long)m->next,
+			(unsigned long long)m->granted, (unsigned long long)m->acked, m->state,
+			esp_linked(&m->lost), esp_linked(&m->items),
+			(unsigned long long)m->again.from, (unsigned long long)m->again.to,
+			m->head);
+	}
+}
+
+static void dump_queues(struct esp_flow *f)
+{
+	struct esp_link *l;
+	u32 i;
+
+	for (i = 0; i < ESP_QUEUE_HASH; i++)
+		for (l = f->allq[i].next; l != &f->allq[i]; l = l->next)
+			dump_queue(esp_entry(l, struct esp_queue, all));
+	dump_queue(&f->common);
+}
+
 /* For a failed test: where everybody stands. */
 void home_dump(void)
 {
@@ -754,26 +799,18 @@ void home_dump(void)
 			struct esp_flow *f = &hf->f;
 
 			fprintf(stderr,
-				"node %u flow state %u msgs %u queues %d rx %d refused "
+				"node %u flow state %u msgs %u queues %d rx %u refused "
 				"%u waits %u timer %lld pause %lld spare %d\n",
-				i, f->state, f->nmsgs, esp_linked(&f->queues), esp_linked(&f->rx),
-				f->nrefused, f->nwaits, (long long)(hf->timer - home.now),
+				i, f->state, f->nmsgs, esp_linked(&f->queues), f->nrx, f->nrefused,
+				f->nwaits, (long long)(hf->timer - home.now),
 				(long long)(f->pause_at - home.now), f->spare_used);
-			for (struct esp_link *l = f->msgs.next; l != &f->msgs; l = l->next) {
-				struct esp_msg *m = esp_entry(l, struct esp_msg, all);
-
-				fprintf(stderr,
-					"  msg mid %u len %llu next %llu granted %llu acked %llu "
-					"state %u lost %d items %d again %llu-%llu head %d\n",
-					m->mid, (unsigned long long)m->len,
-					(unsigned long long)m->next, (unsigned long long)m->granted,
-					(unsigned long long)m->acked, m->state,
-					esp_linked(&m->lost), esp_linked(&m->items),
-					(unsigned long long)m->again.from,
-					(unsigned long long)m->again.to, m->head);
-			}
+			dump_queues(f);
 			for (struct esp_link *l = f->rx.next; l != &f->rx; l = l->next) {
-				struct esp_rx *x = esp_entry(l, struct esp_rx, of_flow);
+				struct esp_row *row = esp_entry(l, struct esp_row, link);
+				struct esp_rx *x = esp_entry(row, struct esp_rx, of_flow);
+
+				if (row->mark)
+					continue;
 
 				fprintf(stderr,
 					"  rx mid %u total %llu here %llu granted %llu state %u "

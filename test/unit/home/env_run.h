@@ -24,9 +24,15 @@ static inline bool env_run_more(struct core_run *r)
 	return true;
 }
 
+static inline bool env_drop_more(struct core_run *r)
+{
+	return !home_run(r)->ops->drop_more || home_run(r)->ops->drop_more(home_run(r));
+}
+
 static inline void env_run_later(struct core_run *r)
 {
-	(void)r;
+	if (home_run(r)->ops->later)
+		home_run(r)->ops->later(home_run(r));
 }
 
 static inline bool env_post_wanted(struct core_run *r, u32 op)

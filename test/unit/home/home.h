@@ -16,7 +16,9 @@ struct home_ops {
 	int (*move)(struct home_run *h, u32 op);
 	int (*reduce)(struct home_run *h, u32 op);
 	void (*drop)(struct home_run *h, void *msg);
-	void (*failed)(struct home_run *h); /* may be NULL */
+	bool (*drop_more)(struct home_run *h); /* may be NULL: always */
+	void (*later)(struct home_run *h);     /* may be NULL */
+	void (*failed)(struct home_run *h);    /* may be NULL */
 	void (*done)(struct home_run *h);
 };
 
