@@ -18,6 +18,7 @@ static struct esp_params params(void)
 	struct esp_params p;
 
 	esp_params_default(&p);
+	p.keep_max = 0;
 	return p;
 }
 
