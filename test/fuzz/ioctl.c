@@ -2,7 +2,7 @@
 /*
  * libFuzzer on the requests of /dev/espgoal, as far as the kernel module decodes them (core/request.c
  * and its neighbours): any argument, and any memory behind its pointers. What is taken is within
- * every limit and says what a naive reading says (naive.c); what is refused is so for a reason that the
+ * every limit and says what a naive reading says (ioctl_naive.c); what is refused is so for a reason that the
  * man page has; nothing is read twice, nothing written elsewhere, and the same question asked twice
  * has the same answer.
  *
@@ -149,7 +149,7 @@ static void bind(struct loaded *o)
 	demand(!core_run_check(&o->run), "a buffer is too short");
 }
 
-/* A request, or -errno in *@rc. */
+/* As the module does it: the schedule; or NULL, and -errno in *@rc. */
 static struct loaded *take_in(struct espgoal_load *a, int fill, s64 *rc)
 {
 	struct loaded *o = memory(sizeof(*o), 0);
