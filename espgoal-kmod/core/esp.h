@@ -203,7 +203,7 @@ struct esp_params {
 	u64 mtu_retry;
 	u64 rail_retry; /* a dead path is tried again */
 	u64 busy_retry; /* pause after BUSY; doubles up to 64 times that */
-	u64 hold;        /* a message is held no longer behind others of its stream */
+	u64 hold;       /* a message is held no longer behind others of its stream */
 	u64 local_retry; /* pause after the home had no frame or no record; doubles up to 128 times */
 };
 
@@ -279,7 +279,7 @@ struct esp_member {
 	const struct esp_table *table; /* (home) */
 	u64 nonce;                     /* (home) */
 	u32 rank;                      /* (home) */
-	u64 ran[ESP_STREAMS];          /* the run started last, opid and start: a hint, without a lock */
+	u64 ran[ESP_STREAMS]; /* the run started last, opid and start: a hint, without a lock */
 	/* under the node's lock */
 	s32 failed; /* 0, or the status of every run */
 	u32 failed_rank;
@@ -465,9 +465,9 @@ enum esp_rx_state {
 struct esp_rx {
 	struct esp_key key;
 	struct esp_ep *ep;
-	struct esp_flow *flow;  /* with a reference */
-	struct esp_run *run;    /* BOUND, ORPHAN: with a reference */
-	void *ref;              /* (home) the unexpected memory */
+	struct esp_flow *flow; /* with a reference */
+	struct esp_run *run;   /* BOUND, ORPHAN: with a reference */
+	void *ref;             /* (home) the unexpected memory */
 	struct esp_row of_flow; /* flow->rx; node->kept ahead of its run; then in a struct esp_todo */
 	struct esp_link say;    /* flow->say: a grant or STOP is to be said */
 	struct esp_rx *hash;    /* next of the same head, while it has an id in the flow */
@@ -700,7 +700,7 @@ struct esp_node {
 	/* under the node's lock */
 	struct esp_pull pull;
 	struct esp_link wait[ESP_WAIT_HASH];
-	u32 nwaits;                    /* what is in them */
+	u32 nwaits;                          /* what is in them */
 	struct esp_link kept[ESP_WAIT_HASH]; /* receptions ahead of their run */
 	u32 nkept;
 	struct esp_member *tell_first; /* those that have something to tell */

@@ -235,7 +235,8 @@ void esp_hold_timer(struct esp_flow *f, u64 now)
 			if (!m->held)
 				continue;
 			if (now < m->again_at || n == LATE_MOST) {
-				f->park_at = esp_min(f->park_at, esp_max(m->again_at, now + ESP_MS));
+				f->park_at =
+					esp_min(f->park_at, esp_max(m->again_at, now + ESP_MS));
 				continue;
 			}
 			esp_unpark(f, m);

@@ -152,7 +152,8 @@ struct release {
 	u64 number; /* of the run */
 	u64 near;   /* a message for one up to here would be kept, and for as many again, up to: */
 	u64 upto;
-	struct esp_link one, some, last; /* esp_ctl.link: READY for the run, up to upto, of all it has */
+	/* esp_ctl.link, by what READY calls: the run, those up to upto, all the record has. */
+	struct esp_link one, some, last;
 };
 
 /* Under the node's lock. */

@@ -39,7 +39,7 @@
 #define KRUN_ACTIVES  4096 /* of those, at most */
 #define KPAST_RANGES  32   /* stretches of run numbers that a member remembers as over */
 #define KRAIL_FRAMES  128  /* frames that may be filled in and queued for an interface */
-#define KMAX_ROOMS    160   /* messages ahead of their receive, per endpoint */
+#define KMAX_ROOMS    160  /* messages ahead of their receive, per endpoint */
 #define KEP_POOL_SENT 128  /* objects that each endpoint adds to the pools of its node */
 #define KEP_POOL_CTL  64
 #define KEP_POOL_RX   160

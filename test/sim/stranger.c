@@ -699,9 +699,11 @@ static void longs(void)
 	wanted = number();
 	transmit();
 	need(hear(is_refused, 500), "RTS for a run that is not there was not refused");
-	need(said.refused == AHEAD && said.refused_mid == m, "it was refused otherwise than by AHEAD");
+	need(said.refused == AHEAD && said.refused_mid == m,
+	     "it was refused otherwise than by AHEAD");
 	need(hear(is_ready, 2000), "no READY after the run had started");
-	need(said.ready_upto ? said.ready_opid >= 3 : said.ready_opid == 3, "READY for another run");
+	need(said.ready_upto ? said.ready_opid >= 3 : said.ready_opid == 3,
+	     "READY for another run");
 	m = rts(sizeof(data));
 	deliver("RTS was not acknowledged");
 	need(said.refused_mid != m, "RTS after READY was refused");

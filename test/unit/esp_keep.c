@@ -113,7 +113,9 @@ static void of_no_bytes(void **state)
 /* All at once, so that none knows of the others' refusal: each is refused once, and called with others. */
 static void far_ahead(void **state)
 {
-	enum { RUNS = 400 };
+	enum {
+		RUNS = 400
+	};
 	u64 ready;
 	u32 i;
 
@@ -141,7 +143,9 @@ static void far_ahead(void **state)
 /* One after the other: what would be refused is not even sent, but for a scout now and then. */
 static void held_back(void **state)
 {
-	enum { RUNS = 400 };
+	enum {
+		RUNS = 400
+	};
 	u32 i;
 
 	(void)state;

@@ -85,7 +85,7 @@ struct home {
 	u64 events, events_max; /* time stands still after so many; 0: never */
 	u32 buf;                /* bytes of a run's buffer, HOME_BUF unless set */
 	u32 loss;               /* of 65536 */
-	u32 hold; /* operations of a run from this one on wait for the first; 0: none do */
+	u32 hold;    /* operations of a run from this one on wait for the first; 0: none do */
 	bool starts; /* a run's number is its start number, of one operation id */
 	/* home.c's own */
 	struct home_frame *wire;
