@@ -191,7 +191,7 @@ struct esp_params {
 	u64 rtt_init;   /* before there is a measurement */
 	u64 rto_min;
 	u64 rto_max;
-	u64 probe_min;   /* floor of the tail-loss probe */
+	u64 probe_min;   /* the tail-loss probe waits that much longer than it would have to */
 	u64 ack_delay;   /* of those that nobody waits for: a message mostly goes back before */
 	u64 queue_delay; /* the window grows until the round trip exceeds the least one by this or
 			   * by its double, whichever is more */

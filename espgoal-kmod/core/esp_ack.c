@@ -33,6 +33,25 @@ int esp_pn_check(const struct esp_path *p, u32 pn, u32 back)
 	return 0;
 }
 
+/* What is due on one path goes with what the others have. */
+void esp_ack_now(struct esp_flow *f, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < f->npaths; i++)
+		if (f->path[i].rx_unacked)
+			f->path[i].ack_at = now;
+}
+
+static u32 unacked(const struct esp_flow *f)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < f->npaths; i++)
+		n += f->path[i].rx_unacked;
+	return n;
+}
+
 /* Its effects cannot fail any more: from now on it is acknowledged. */
 void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 flags, u64 now)
 {
@@ -60,8 +79,8 @@ void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 fl
 		p->rx_cum++;
 
 	p->rx_unacked++;
-	if (at_once || p->rx_unacked >= f->node->p.ack_every)
-		p->ack_at = now;
+	if (at_once || unacked(f) >= f->node->p.ack_every)
+		esp_ack_now(f, now);
 	else
 		p->ack_at = esp_min(p->ack_at, now + f->node->p.ack_delay);
 }

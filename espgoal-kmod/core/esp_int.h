@@ -309,6 +309,8 @@ void esp_flow_arm(struct esp_flow *f, u64 now);
 /* esp_ack.c */
 int esp_pn_check(const struct esp_path *p, u32 pn, u32 back);
 void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 flags, u64 now);
+/* Acknowledgements of all paths are due. */
+void esp_ack_now(struct esp_flow *f, u64 now);
 int esp_ack_check(const struct esp_flow *f, const struct esp_ack *a);
 void esp_ack_in(struct esp_flow *f, const struct esp_ack *a, struct esp_todo *t);
 u32 esp_ack_len(const struct esp_path *p);

@@ -43,8 +43,9 @@ static inline u64 esp_rtt_probe(const struct esp_flow *f, const struct esp_path 
 {
 	u64 base = esp_rtt_smooth(f, p);
 
-	return esp_max(base + esp_max(esp_rtt_spread(f, p), base >> 3) + f->node->p.ack_delay,
-		       f->node->p.probe_min);
+	/* The peer's timer for an acknowledgement may be a little late. */
+	return base + esp_max(esp_rtt_spread(f, p), base >> 3) + f->node->p.ack_delay +
+	       f->node->p.probe_min;
 }
 
 static inline u64 esp_rtt_rto(const struct esp_flow *f, const struct esp_path *p)

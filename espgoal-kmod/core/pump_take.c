@@ -376,6 +376,18 @@ static void of_groups(struct esp_flow *f, const struct esp_chunk *c, u64 now)
 	}
 }
 
+/* All of a long message is here with it. */
+static bool completes(const struct esp_take *tk, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (tk[i].how == ESP_TAKE_PLACE && tk[i].rx->pull &&
+		    tk[i].rx->here == tk[i].rx->total)
+			return true;
+	return false;
+}
+
 void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *from,
 		 struct esp_in *in, u64 now)
 {
@@ -413,6 +425,8 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 		esp_path_heard(f, h->path, le32_to_cpu(h->pn), from, &t);
 		esp_pn_note(f, &f->path[h->path], le32_to_cpu(h->pn), le16_to_cpu(h->back),
 			    h->flags, now);
+		if (completes(tk, n)) /* its sender waits for that, whichever frame was the last */
+			esp_ack_now(f, now);
 	}
 	esp_batch_push(f);
 	env_flow_unlock(f);

@@ -225,8 +225,9 @@ void kernel_over(struct kernel_engine *k, struct kernel_run *r, s32 status, u32 
 void kernel_run_put(struct kernel_run *r);
 /* Make progress until @r is over: 0, its error, or -ETIMEDOUT. */
 int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void));
-/* Make progress until a blocking call may start a run of @l: see kernel_object_ahead(). */
-void kernel_wait_sent(struct kernel_engine *k, struct kernel_loaded *l, void (*idle)(void));
+/* Make progress until a blocking call may start a run of @l: see kernel_object_ahead(). Not for long. */
+void kernel_wait_sent(struct kernel_engine *k, const struct goal_group *g, struct kernel_loaded *l,
+		      void (*idle)(void));
 
 /* kernel_device.c: the system calls. 0 (or a descriptor) or -errno. */
 int kernel_device_open(void);

@@ -11,7 +11,8 @@
 #define IDLE_POLLS  128  /* between two calls of idle() while spinning */
 #define CLOCK_POLLS 1024 /* between two looks at the clock */
 #define SPIN_LEAST  64
-#define SENT_SLEEP  100 /* microseconds, then doubled */
+#define SENT_SLEEP  100         /* microseconds, then doubled */
+#define SENT_WAIT   20000000ull /* ns */
 
 static u32 load(const __u32 *at)
 {
@@ -246,6 +247,9 @@ static bool wait_a_bit(struct kernel_engine *k, struct waiter *w, u32 seen, bool
 	ever &= !w->idle && !__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED);
 	if (w->idle)
 		w->idle();
+	/* What waits for an object is started by us, and nobody wakes us up for that. */
+	if (__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED) && w->us > SENT_SLEEP)
+		w->us = SENT_SLEEP;
 	nap(k, seen, ever ? ESPGOAL_EVER : w->us * 1000ull);
 	w->slept = true;
 	w->us = w->us * 2 < k->e.attr.sleep_us ? w->us * 2 : k->e.attr.sleep_us;
@@ -274,20 +278,27 @@ int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, voi
 	}
 }
 
-void kernel_wait_sent(struct kernel_engine *k, struct kernel_loaded *l, void (*idle)(void))
+/*
+ * It only keeps a sender from making work for receivers that are behind, so it is not for ever: they
+ * may come to this schedule by a way on which they need something else of this process first.
+ */
+void kernel_wait_sent(struct kernel_engine *k, const struct goal_group *g, struct kernel_loaded *l,
+		      void (*idle)(void))
 {
 	struct waiter w = waiter(k, SENT_SLEEP, idle); /* which nobody will wake up */
+	u64 deadline = host_now() + SENT_WAIT;
 
 	for (;;) {
 		u32 seen = load(&k->head->over);
 		bool ahead;
 
 		host_lock(&k->e);
-		ahead = kernel_object_ahead(k, l);
+		ahead = !g->status && kernel_object_ahead(k, l);
 		host_unlock(&k->e);
 		if (!ahead || load(&k->head->ended))
 			return;
-		wait_a_bit(k, &w, seen, false);
+		if (wait_a_bit(k, &w, seen, false) && host_now() >= deadline)
+			return;
 		kernel_progress(&k->e);
 	}
 }

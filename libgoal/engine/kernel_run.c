@@ -129,7 +129,7 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 	host_lock(&k->e);
 	if (unlikely(l->engine == g->engine && kernel_object_ahead(k, kernel_loaded(l)))) {
 		host_unlock(&k->e);
-		kernel_wait_sent(k, kernel_loaded(l), idle);
+		kernel_wait_sent(k, g, kernel_loaded(l), idle);
 		host_lock(&k->e);
 	}
 	rc = begin(g, l, &a, patience(k, idle), &r);
