@@ -236,9 +236,25 @@ static void end_group(struct sim_group *g)
 	free_group(g);
 }
 
+/* What was queued on a rail while that went down left nowhere: nobody kicks it any more. */
+static void purge(struct sim_rail *r)
+{
+	struct sim_frame *fr;
+
+	while ((fr = r->first) != NULL) {
+		r->first = fr->next;
+		sim_frame_put(fr);
+	}
+	r->last = &r->first;
+}
+
 static void look_for_leaks(struct sim *s)
 {
 	u32 i, k;
+
+	for (i = 0; i < s->c.nodes; i++)
+		for (k = 0; k < s->c.rails; k++)
+			purge(&s->node[i].rail[k]);
 
 	for (i = 0; i < s->c.nodes; i++)
 		if (s->node[i].endings)
