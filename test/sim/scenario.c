@@ -288,6 +288,13 @@ static void later_troubles(struct maker *m)
 	/* Elsewhere nodes may be silent for so long that a stranger is believed. */
 	if (m->sc->kind == SCENARIO_HOSTILE || m->sc->kind == SCENARIO_LOSSY)
 		a->stranger_every = a->drop > 6554 ? 0 : sim_below(&m->more, 4) * 20000;
+	/*
+	 * Until a node was open once, one user's table decides where it is asked for: with somebody
+	 * there who says he is the node, or little time until it counts as dead, that is the end
+	 * (doc/protocol.md, section 4).
+	 */
+	if (a->stranger_every || m->sc->params.death < ESP_S)
+		a->table_every = 0;
 }
 
 static bool collective(struct maker *m, struct goal_program **p, uint32_t ranks)
