@@ -521,7 +521,8 @@ struct esp_path {
 	u8 id;
 	u8 state; /* enum esp_path_state */
 	bool say_addr, say_mtu, say_ping, say_pong;
-	u64 value; /* of our PINGs, since it is in this state */
+	u64 value; /* of our PINGs, since it is in this state, which began ... */
+	u64 since; /* ... then */
 	u64 pong;  /* of the peer's last PING */
 	/* numbers we give out */
 	bool acked_any, starting, limited, rtt_valid;
@@ -617,6 +618,7 @@ struct esp_flow {
 	u32 nheld;                             /* of them, esp_msg.held */
 	u32 scouts, unhold; /* bit h: of parked[h] a scout is out; it is to be looked for one */
 	u32 accepted;       /* ... with others, since the last one was accepted */
+	u64 hold_at;        /* earliest esp_msg.again_at of those held, or before it */
 	struct esp_link paused[ESP_PAUSES]; /* PAUSED, by the length of the pause: in order of time */
 	struct esp_link leaving;            /* those with a due time, in order */
 	struct esp_queue common;            /* for endpoints the pool had no queue for */

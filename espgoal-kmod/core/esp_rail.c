@@ -29,6 +29,7 @@ void esp_path_set(struct esp_flow *f, struct esp_path *p, u8 state, struct esp_t
 	}
 	p->state = state;
 	p->value = state == ESP_PATH_NONE ? 0 : env_random(f->node);
+	p->since = t->now;
 	p->backoff = 0;
 	p->probes = 0;
 	p->retry_at = state == ESP_PATH_PROBING || state == ESP_PATH_DEAD ? t->now : ESP_NEVER;
@@ -91,10 +92,19 @@ void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr
 /* Whoever is at its address says what only frames to there have said. */
 void esp_path_pong(struct esp_flow *f, struct esp_path *p, u64 value, struct esp_todo *t)
 {
-	if (value != p->value)
+	if (value != p->value) {
 		env_count(f->node, ESP_C_skip_pong_unknown, 1);
-	else if (p->state == ESP_PATH_PROBING || p->state == ESP_PATH_DEAD)
-		esp_path_set(f, p, ESP_PATH_UP, t);
+		return;
+	}
+	if (p->state != ESP_PATH_PROBING && p->state != ESP_PATH_DEAD)
+		return;
+	/*
+	 * What takes longer than the first timeouts is never acknowledged in time to be measured.
+	 * This is the answer to a PING that was sent later than that: too long, for once.
+	 */
+	if (!p->rtt_valid)
+		esp_rtt_sample(p, esp_since(t->now, p->since), 0);
+	esp_path_set(f, p, ESP_PATH_UP, t);
 }
 
 static bool another_works(const struct esp_flow *f, const struct esp_path * not )

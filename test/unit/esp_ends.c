@@ -423,6 +423,25 @@ static void rails(void **state)
 	home_close();
 }
 
+/* Each takes longer for a round trip than the first timeouts: they do not die of that again and again. */
+static void slow_rails(void **state)
+{
+	struct esp_params p = params();
+	const struct esp_flow *f;
+
+	(void)state;
+	home_open(2, 2, &p);
+	home.delay = 5 * ESP_MS;
+	transfer(0, 1, 1, 8, ESP_S);
+	home_pass(2 * ESP_S, NULL);
+	f = &home.node[0]->flows->f;
+	assert_int_equal(f->path[0].state, ESP_PATH_UP);
+	assert_int_equal(f->path[1].state, ESP_PATH_UP);
+	assert_true(f->path[1].rtt_valid);
+	assert_true(home_counted(ESP_C_path_dead) <= 2);
+	home_close();
+}
+
 /* The only rail goes and comes back; for less than the death time nobody minds. */
 static void rail_gone(void **state)
 {
@@ -552,10 +571,10 @@ int main(void)
 		cmocka_unit_test(lingers),       cmocka_unit_test(lingers_out),
 		cmocka_unit_test(idle),          cmocka_unit_test(forgotten),
 		cmocka_unit_test(renewed),       cmocka_unit_test(renewed_credit),
-		cmocka_unit_test(rails),         cmocka_unit_test(rail_gone),
-		cmocka_unit_test(mtu),           cmocka_unit_test(black_hole),
-		cmocka_unit_test(gone),          cmocka_unit_test(rebooted),
-		cmocka_unit_test(member_fails),
+		cmocka_unit_test(rails),         cmocka_unit_test(slow_rails),
+		cmocka_unit_test(rail_gone),     cmocka_unit_test(mtu),
+		cmocka_unit_test(black_hole),    cmocka_unit_test(gone),
+		cmocka_unit_test(rebooted),      cmocka_unit_test(member_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
