@@ -31,35 +31,24 @@ static struct kernel_object *pop(struct kernel_loaded *l)
 }
 
 /*
- * One out of @most that can be started. They mostly become so in the order in which they were used,
- * so it is the first; those that cannot go to the end, so that the others have their turn.
+ * Is one of @most that can be started the first now? They mostly become so in the order in which
+ * they were used; those that cannot go to the end, so that the others have their turn.
  */
-static struct kernel_object *take_idle(struct kernel_engine *k, struct kernel_loaded *l, u32 most)
+static bool turn_to_idle(struct kernel_engine *k, struct kernel_loaded *l, u32 most)
 {
 	u32 n = l->nidle < most ? l->nidle : most;
 
-	while (n--) {
-		struct kernel_object *o = pop(l);
-
-		if (startable(k, o))
-			return o;
-		kernel_object_put(l, o);
+	for (; n; n--) {
+		if (startable(k, l->idle))
+			return true;
+		kernel_object_put(l, pop(l));
 	}
-	return NULL;
+	return false;
 }
 
 bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l)
 {
-	struct kernel_object *o = l->nidle < AHEAD ? NULL : take_idle(k, l, LOOKS);
-
-	if (o) { /* for the start that follows */
-		o->next = l->idle;
-		l->idle = o;
-		if (!o->next)
-			l->idle_last = &o->next;
-		l->nidle++;
-	}
-	return l->nidle >= AHEAD && !o;
+	return l->nidle >= AHEAD && !turn_to_idle(k, l, LOOKS);
 }
 
 bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded *but)
@@ -109,25 +98,25 @@ static struct kernel_object *make(struct kernel_engine *k, struct kernel_loaded 
 
 struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_loaded *l, int *rc)
 {
-	struct kernel_object *o = take_idle(k, l, LOOKS);
+	struct kernel_object *o;
 
 	*rc = 0;
-	if (likely(o != NULL))
-		return o;
+	if (likely(turn_to_idle(k, l, LOOKS)))
+		return pop(l);
 	*rc = -ENOSPC;
 	/* It was refused since the last run here was over; other processes give memory back, too. */
 	if (k->nqueued && k->asked == k->seen && host_now() < k->asked_at + ASK_AGAIN)
 		return NULL;
 	o = make(k, l, rc);
-	if (!o)
-		o = take_idle(k, l, l->nidle);
-	if (o) {
+	if (o)
+		return o;
+	if (turn_to_idle(k, l, l->nidle)) {
 		*rc = 0;
-	} else {
-		k->asked = k->seen;
-		k->asked_at = host_now();
+		return pop(l);
 	}
-	return o;
+	k->asked = k->seen;
+	k->asked_at = host_now();
+	return NULL;
 }
 
 bool kernel_object_sending(const struct kernel_engine *k)

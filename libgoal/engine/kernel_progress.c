@@ -102,7 +102,8 @@ u32 kernel_reap(struct kernel_engine *k)
 		kernel_over(k, list_entry(pos, struct kernel_run, link), ended, GOAL_OP_NONE);
 		n++;
 	}
-	__atomic_store_n(&k->seen, seen, __ATOMIC_RELAXED);
+	/* Behind what was marked: who has read it sees that all those are over. */
+	__atomic_store_n(&k->seen, seen, __ATOMIC_RELEASE);
 	return n;
 }
 
@@ -263,8 +264,11 @@ int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, voi
 	struct waiter w = waiter(k, k->e.attr.sleep_us, idle);
 
 	for (;;) {
-		/* Before the look: what comes after it ends the nap. */
-		u32 seen = load(&k->head->over);
+		/*
+		 * Before the look: what comes after it ends the nap, and what another thread is
+		 * about to mark as over is not in it.
+		 */
+		u32 seen = load(&k->seen);
 
 		kernel_progress(&k->e);
 		if (over(r)) {
@@ -289,7 +293,7 @@ void kernel_wait_sent(struct kernel_engine *k, const struct goal_group *g, struc
 	u64 deadline = host_now() + SENT_WAIT;
 
 	for (;;) {
-		u32 seen = load(&k->head->over);
+		u32 seen = load(&k->seen);
 		bool ahead;
 
 		host_lock(&k->e);
