@@ -584,8 +584,8 @@ bool esp_keep_wanted(struct esp_member *m, const struct esp_key *k);
 void esp_keep_ran(struct esp_run *r);
 /* An eager message that is complete, to its run; it is given back if that does not want it. */
 void esp_keep_give(struct esp_run *r, struct esp_rx *rx, u64 now);
-/* The same, for a run that is not there. False: it never will be. */
-bool esp_keep(struct esp_member *m, struct esp_rx *rx, u64 now);
+/* The same, for a run that is not there; given back if it never will be. */
+void esp_keep(struct esp_rx *rx, u64 now);
 /* @r, which is @k, has started: what is kept for it. */
 void esp_keep_run(struct esp_run *r, const struct esp_key *k, u64 now);
 /* What is kept for the run @k, or for its group, is given back. */

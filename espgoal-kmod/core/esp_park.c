@@ -91,8 +91,9 @@ void esp_hold(struct esp_flow *f, struct esp_msg *m, u64 now)
 	m->ahead = true;
 	m->held = true;
 	m->again_at = now + f->node->p.hold;
-	f->park_at = esp_min(f->park_at, m->again_at);
-	f->nheld++;
+	if (!f->nheld++)
+		f->hold_at = m->again_at;
+	f->park_at = esp_min(f->park_at, f->hold_at);
 	insert(f, m);
 	env_count(f->node, ESP_C_msg_held, 1);
 }
@@ -221,12 +222,13 @@ void esp_hold_look(struct esp_flow *f)
 	f->accepted = 0;
 }
 
-/* Those that were held for too long, some at a time. */
-void esp_hold_timer(struct esp_flow *f, u64 now)
+/* One is due, or is not there any more. Some are sent, the others have to wait for their turn. */
+static void end_hold(struct esp_flow *f, u64 now)
 {
 	struct esp_link *l, *next;
 	u32 h, n = 0;
 
+	f->hold_at = ESP_NEVER;
 	for (h = 0; h < ESP_PARK_HASH; h++)
 		for (l = f->parked[h].next; l != &f->parked[h]; l = next) {
 			struct esp_msg *m = esp_entry(l, struct esp_msg, link);
@@ -235,14 +237,21 @@ void esp_hold_timer(struct esp_flow *f, u64 now)
 			if (!m->held)
 				continue;
 			if (now < m->again_at || n == LATE_MOST) {
-				f->park_at =
-					esp_min(f->park_at, esp_max(m->again_at, now + ESP_MS));
+				f->hold_at =
+					esp_min(f->hold_at, esp_max(m->again_at, now + ESP_MS));
 				continue;
 			}
 			esp_unpark(f, m);
 			env_count(f->node, ESP_C_msg_held_long, 1);
 			n++;
 		}
+}
+
+void esp_hold_timer(struct esp_flow *f, u64 now)
+{
+	if (now >= f->hold_at)
+		end_hold(f, now);
+	f->park_at = esp_min(f->park_at, f->hold_at);
 }
 
 /* Up to GONE_MOST of those in @list that are for the endpoint @cookie end; how many. */

@@ -152,13 +152,11 @@ static void look_again(struct esp_node *n, const struct esp_key *k, u64 now)
 		env_member_put(m);
 }
 
-bool esp_keep(struct esp_member *m, struct esp_rx *rx, u64 now)
+void esp_keep(struct esp_rx *rx, u64 now)
 {
 	struct esp_node *n = rx->ep->node;
 	struct esp_key k = rx->key;
 
-	if (is_late(m, &k))
-		return false;
 	env_node_lock(n);
 	esp_append(&n->kept[esp_wait_head(&k)], &rx->of_flow.link);
 	rx->ep->nkept++;
@@ -166,5 +164,4 @@ bool esp_keep(struct esp_member *m, struct esp_rx *rx, u64 now)
 	env_node_unlock(n);
 	env_count(n, ESP_C_rx_kept, 1);
 	look_again(n, &k, now);
-	return true;
 }

@@ -93,9 +93,8 @@ void esp_arrived(struct esp_rx *rx, u64 now)
 	if (r) {
 		esp_keep_give(r, rx, now);
 		env_run_put(r);
-	} else if (!m || !esp_keep(m, rx, now)) {
-		env_count(n, ESP_C_rx_dropped, 1);
-		esp_rx_release(rx, now);
+	} else {
+		esp_keep(rx, now);
 	}
 	if (m)
 		env_member_put(m);

@@ -39,24 +39,24 @@ static void note(struct esp_flow *f, u8 why)
 	f->look |= why;
 }
 
-void esp_peer_died(struct esp_flow *f)
+static void look_for(struct esp_flow *f, u8 why)
 {
 	struct esp_node *n = f->node;
 
 	env_node_lock(n);
-	note(f, LOOK_DIED);
+	note(f, why);
 	env_node_unlock(n);
 	env_look(n);
 }
 
+void esp_peer_died(struct esp_flow *f)
+{
+	look_for(f, LOOK_DIED);
+}
+
 void esp_flow_rest(struct esp_flow *f)
 {
-	struct esp_node *n = f->node;
-
-	env_node_lock(n);
-	note(f, LOOK_REST);
-	env_node_unlock(n);
-	env_look(n);
+	look_for(f, LOOK_REST);
 }
 
 /* True: there is more. */
@@ -133,7 +133,6 @@ void esp_gone_in(struct esp_flow *f, u64 cookie, u64 now)
  */
 void esp_ask_tables(struct esp_flow *f, u64 now)
 {
-	struct esp_node *n = f->node;
 	bool ok;
 
 	env_flow_lock(f);
@@ -141,12 +140,8 @@ void esp_ask_tables(struct esp_flow *f, u64 now)
 	if (ok)
 		f->asked = now;
 	env_flow_unlock(f);
-	if (!ok)
-		return;
-	env_node_lock(n);
-	note(f, LOOK_ASK);
-	env_node_unlock(n);
-	env_look(n);
+	if (ok)
+		look_for(f, LOOK_ASK);
 }
 
 /* The next flow, with its reference. */
