@@ -86,6 +86,7 @@ engine_sources = \
 	%D%/engine/kernel_object.c \
 	%D%/engine/kernel_progress.c \
 	%D%/engine/kernel_run.c \
+	%D%/engine/kernel_spin.c \
 	%D%/engine/kernel_start.c \
 	%D%/engine/kernel_usage.c \
 	%D%/engine/list.h \

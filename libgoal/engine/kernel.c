@@ -127,7 +127,7 @@ int kernel_open(const struct goal_engine_attr *attr, struct goal_engine **engine
 	k->e.over_last = &k->e.over;
 	k->forks = host_forks();
 	k->fork_mark = *k->forks;
-	k->spin = a.spin;
+	kernel_spin_init(&k->spin);
 	pthread_mutex_init(&k->e.lock, NULL);
 	list_init(&k->e.groups);
 	list_init(&k->active);

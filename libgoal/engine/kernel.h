@@ -35,6 +35,15 @@ _Static_assert(sizeof(struct kernel_address) == 120 &&
 	       "it fits, without padding");
 _Static_assert(GOAL_TYPES <= 32 && GOAL_ROPS <= 32, "they fit, too");
 
+/* Whether waits spin or sleep: kernel_spin.c. */
+struct kernel_spin {
+	bool on;
+	u8 phase;
+	u32 left;    /* waits of this phase, ... */
+	u64 sum;     /* ... and ns of those that were */
+	u64 took[2]; /* ns of the waits measured last: asleep, spinning */
+};
+
 struct kernel_engine {
 	struct goal_engine e;
 	int fd;
@@ -45,10 +54,10 @@ struct kernel_engine {
 	size_t map_bytes;
 	struct espgoal_info info;
 	struct kernel_address address;
-	u32 seen;                         /* head->over, when runs were last looked at */
-	u32 asked;                        /* the same, when an object was last refused, ... */
-	u64 asked_at;                     /* ... by host_now() */
-	u32 spin;                         /* polls of a wait that have lately been worth while */
+	u32 seen;     /* head->over, when runs were last looked at */
+	u32 asked;    /* the same, when an object was last refused, ... */
+	u64 asked_at; /* ... by host_now() */
+	struct kernel_spin spin;
 	u32 nqueued;                      /* runs without an object */
 	u32 nstarting;                    /* ESPGOAL_START under way, ... */
 	struct kernel_starting *starting; /* ... each */
@@ -212,6 +221,13 @@ int kernel_go(struct kernel_run *r, u64 wait_ns);
 /* Try again to start those that wait; how many were. The same about the lock. */
 u32 kernel_queue(struct kernel_engine *k);
 
+/* kernel_spin.c */
+void kernel_spin_init(struct kernel_spin *s);
+/* May the next wait spin? */
+bool kernel_spin_on(const struct kernel_engine *k);
+/* One of that kind has taken so long, from the start to its end. The lock is held. */
+void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns);
+
 /* kernel_progress.c */
 /* Look at the runs that are active. The lock is held. How many are over. */
 u32 kernel_reap(struct kernel_engine *k);
@@ -224,7 +240,8 @@ void kernel_over(struct kernel_engine *k, struct kernel_run *r, s32 status, u32 
 /* Nobody knows @r any more. The lock is held. */
 void kernel_run_put(struct kernel_run *r);
 /* Make progress until @r is over: 0, its error, or -ETIMEDOUT. */
-int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void));
+int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, bool spins,
+		void (*idle)(void));
 /* Make progress until a blocking call may start a run of @l: see kernel_object_ahead(). Not for long. */
 void kernel_wait_sent(struct kernel_engine *k, const struct goal_group *g, struct kernel_loaded *l,
 		      void (*idle)(void));

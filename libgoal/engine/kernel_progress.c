@@ -8,9 +8,8 @@
 
 #include "kernel.h"
 
-#define IDLE_POLLS  128  /* between two calls of idle() while spinning */
-#define CLOCK_POLLS 1024 /* between two looks at the clock */
-#define SPIN_LEAST  64
+#define IDLE_POLLS  128         /* between two calls of idle() while spinning */
+#define CLOCK_POLLS 1024        /* between two looks at the clock */
 #define SENT_SLEEP  100         /* microseconds, then doubled */
 #define SENT_WAIT   20000000ull /* ns */
 
@@ -203,34 +202,12 @@ static void nap(struct kernel_engine *k, u32 seen, u64 ns)
 	host_unlock(&k->e);
 }
 
-/* Spinning that was in vain is done less, and more again when it was not. */
-static void learn(struct kernel_engine *k, bool slept)
-{
-	u32 spin = __atomic_load_n(&k->spin, __ATOMIC_RELAXED);
-
-	spin = slept ? spin / 2 : spin + spin / 8 + 1;
-	if (spin > k->e.attr.spin)
-		spin = k->e.attr.spin;
-	if (spin < SPIN_LEAST)
-		spin = SPIN_LEAST;
-	__atomic_store_n(&k->spin, spin, __ATOMIC_RELAXED);
-}
-
 /* One that waits. */
 struct waiter {
-	bool spins, slept;
+	bool spins;
 	u32 polls, us;
 	void (*idle)(void);
 };
-
-static struct waiter waiter(const struct kernel_engine *k, u32 us, void (*idle)(void))
-{
-	return (struct waiter){
-		.spins = __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED),
-		.us = us,
-		.idle = idle,
-	};
-}
 
 /*
  * Between two looks: spin, or sleep until more runs are over than @seen, for ever or for a while.
@@ -238,7 +215,7 @@ static struct waiter waiter(const struct kernel_engine *k, u32 us, void (*idle)(
  */
 static bool wait_a_bit(struct kernel_engine *k, struct waiter *w, u32 seen, bool ever)
 {
-	if (w->spins && w->polls < __atomic_load_n(&k->spin, __ATOMIC_RELAXED)) {
+	if (w->spins && w->polls < k->e.attr.spin) {
 		w->polls++;
 		if (w->idle && !(w->polls % IDLE_POLLS))
 			w->idle();
@@ -252,16 +229,16 @@ static bool wait_a_bit(struct kernel_engine *k, struct waiter *w, u32 seen, bool
 	if (__atomic_load_n(&k->nqueued, __ATOMIC_RELAXED) && w->us > SENT_SLEEP)
 		w->us = SENT_SLEEP;
 	nap(k, seen, ever ? ESPGOAL_EVER : w->us * 1000ull);
-	w->slept = true;
 	w->us = w->us * 2 < k->e.attr.sleep_us ? w->us * 2 : k->e.attr.sleep_us;
 	return true;
 }
 
-int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, void (*idle)(void))
+int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, bool spins,
+		void (*idle)(void))
 {
 	u64 deadline = timeout_ms < 0 ? 0 : host_now() + (u64)timeout_ms * 1000000;
 	/* The end of the run ends the nap: waking up before that is for idle() alone. */
-	struct waiter w = waiter(k, k->e.attr.sleep_us, idle);
+	struct waiter w = { .spins = spins, .us = k->e.attr.sleep_us, .idle = idle };
 
 	for (;;) {
 		/*
@@ -271,11 +248,8 @@ int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, voi
 		u32 seen = load(&k->seen);
 
 		kernel_progress(&k->e);
-		if (over(r)) {
-			if (w.spins)
-				learn(k, w.slept);
+		if (over(r))
 			return r->core.status;
-		}
 		if (wait_a_bit(k, &w, seen, timeout_ms < 0) && timeout_ms >= 0 &&
 		    host_now() >= deadline)
 			return over(r) ? r->core.status : -ETIMEDOUT;
@@ -289,7 +263,8 @@ int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, voi
 void kernel_wait_sent(struct kernel_engine *k, const struct goal_group *g, struct kernel_loaded *l,
 		      void (*idle)(void))
 {
-	struct waiter w = waiter(k, SENT_SLEEP, idle); /* which nobody will wake up */
+	/* Nobody will wake it up. */
+	struct waiter w = { .spins = kernel_spin_on(k), .us = SENT_SLEEP, .idle = idle };
 	u64 deadline = host_now() + SENT_WAIT;
 
 	for (;;) {

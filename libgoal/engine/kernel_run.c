@@ -106,10 +106,10 @@ int kernel_start(struct goal_group *g, struct goal_loaded *l, const struct goal_
 	return rc;
 }
 
-/* How long the start itself may wait: where there are cores enough, we look on instead. */
-static u64 patience(const struct kernel_engine *k, void (*idle)(void))
+/* How long the start itself may wait. */
+static u64 patience(const struct kernel_engine *k, bool spins, void (*idle)(void))
 {
-	if (__atomic_load_n(&k->e.spins, __ATOMIC_RELAXED))
+	if (spins)
 		return 0;
 	/* Others' callbacks, and Open MPI's progress, want their turn. */
 	return idle || k->e.active ? k->e.attr.sleep_us * 1000ull : ESPGOAL_EVER;
@@ -121,6 +121,8 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 	struct kernel_engine *k = kernel_of(g->engine);
 	struct goal_run_attr a = *attr;
 	struct goal_run *r;
+	bool spins;
+	u64 begun;
 	int rc;
 
 	if (!k)
@@ -132,14 +134,17 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 		kernel_wait_sent(k, g, kernel_loaded(l), idle);
 		host_lock(&k->e);
 	}
-	rc = begin(g, l, &a, patience(k, idle), &r);
+	spins = kernel_spin_on(k);
+	begun = host_now();
+	rc = begin(g, l, &a, patience(k, spins, idle), &r);
 	host_unlock(&k->e);
 	if (unlikely(rc)) {
 		kernel_progress(&k->e);
 		return rc;
 	}
-	rc = kernel_wait(k, r, -1, idle);
+	rc = kernel_wait(k, r, -1, spins, idle);
 	host_lock(&k->e);
+	kernel_spin_waited(k, spins, host_now() - begun);
 	kernel_run_put(kernel_run(r));
 	host_unlock(&k->e);
 	return rc;
@@ -149,7 +154,7 @@ int kernel_run_wait(struct goal_run *r, int timeout_ms)
 {
 	struct kernel_engine *k = kernel_of(r->engine);
 
-	return k ? kernel_wait(k, r, timeout_ms, NULL) : -ECHILD;
+	return k ? kernel_wait(k, r, timeout_ms, kernel_spin_on(k), NULL) : -ECHILD;
 }
 
 /* Its object is used again by a start, when the run was freed: that is as cheap. */

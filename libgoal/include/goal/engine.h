@@ -61,8 +61,9 @@ struct goal_engine_attr {
 	uint32_t ring_slots; /* 64-byte slots of a mailbox, power of two; default 128 */
 	uint32_t ring_bytes; /* data bytes of a mailbox, power of two; default 64 KiB */
 	uint32_t eager;      /* largest message sent unasked, bytes; default 4096 */
-	uint32_t spin;       /* polls before a blocking wait yields, where there are
-				 * enough cores; default 10000 */
+	uint32_t spin;       /* polls before a blocking wait yields, where there are enough
+				 * cores; default 10000. The kernel engine measures whether
+				 * spinning is worth while, and else sleeps at once */
 	uint32_t yields;     /* fruitless yields before it sleeps; default 1000 */
 	uint32_t sleep_us;   /* longest sleep, microseconds; default 1000 */
 	/* Of the kernel engine; it has no use for node, ring_slots, ring_bytes, eager and yields. */
