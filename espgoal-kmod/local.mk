@@ -108,5 +108,6 @@ EXTRA_DIST += \
 	%D%/linux/trace.h \
 	%D%/linux/tx.c \
 	%D%/linux/user.c \
+	%D%/linux/wait.c \
 	%D%/local.mk \
 	%D%/udev/60-espgoal.rules

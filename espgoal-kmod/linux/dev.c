@@ -184,7 +184,7 @@ static int do_unlocked(struct file *file, unsigned int cmd, union request *a)
 		return rc;
 	switch (cmd) {
 	case ESPGOAL_WAIT:
-		return krun_wait(e, &a->wait);
+		return kwait(e, &a->wait);
 	case ESPGOAL_CANCEL:
 		return cancel(e, a->id.id);
 	default:
@@ -340,7 +340,7 @@ static int open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	kref_init(&f->refs);
 	mutex_init(&f->mutex);
-	init_waitqueue_head(&f->wait);
+	kwait_init(f);
 	file->private_data = f;
 	return stream_open(inode, file);
 }
@@ -353,6 +353,7 @@ static int release(struct inode *inode, struct file *file)
 		kep_close(f->ep, false);
 		kep_put(f->ep);
 	}
+	kwait_exit(f);
 	kfile_put(f);
 	return 0;
 }

@@ -213,6 +213,12 @@ struct kfile {
 	struct mutex mutex; /* of becoming an endpoint */
 	struct kep *ep;     /* once it is one */
 	wait_queue_head_t wait;
+	/* under wait_lock: those that wait for a while */
+	spinlock_t wait_lock;
+	u32 nwait;
+	u64 due; /* when the first of them has waited for long enough; ESP_NEVER */
+	struct hrtimer timer;
+	u64 timer_at; /* it is set to that; ESP_NEVER: it is not */
 };
 
 /* What an endpoint has of records that may outlive it: each holds a reference. */
@@ -690,7 +696,12 @@ void krun_end_parts(struct krun *r); /* KRUN_FAILED: a further part */
 
 /* start.c */
 int krun_start(struct kep *e, const struct espgoal_start *a);
-int krun_wait(struct kep *e, const struct espgoal_wait *a);
+
+/* wait.c */
+void kwait_init(struct kfile *f);
+void kwait_exit(struct kfile *f);
+void kwait_started(struct krun *r, u32 starts, u64 timeout); /* part of that start */
+int kwait(struct kep *e, const struct espgoal_wait *a);
 
 /* send.c */
 struct kmsg *kmsg_begin(struct krun *r, u32 op, u64 len, bool local);

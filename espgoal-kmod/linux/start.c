@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Starts and waits. A start claims the run object, copies payload in while nobody else knows of the
+ * Starts. A start claims the run object, copies payload in while nobody else knows of the
  * run, and lets the core go as far as it can.
  */
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/time_namespace.h>
 
 #include "home.h"
 #include "request_start.h"
@@ -77,26 +75,6 @@ static int go(struct krun *r, struct kmember *m, const struct espgoal_start *a)
 	return 0;
 }
 
-static bool is_over(const struct krun *r, u32 starts)
-{
-	return (s32)(READ_ONCE(r->over) - starts) >= 0 || READ_ONCE(r->ep->state) != KEP_OPEN;
-}
-
-/* 0, -ETIMEDOUT or -EINTR. */
-#define wait_for(e, condition, timeout)                                                     \
-	({                                                                                  \
-		int rc_ = 0;                                                                \
-		if (!(condition)) {                                                         \
-			kep_count(e, KEP_C_sleeps, 1);                                      \
-			if ((timeout) >= KTIME_MAX)                                         \
-				rc_ = wait_event_interruptible((e)->file->wait, condition); \
-			else                                                                \
-				rc_ = wait_event_interruptible_hrtimeout(                   \
-					(e)->file->wait, condition, ns_to_ktime(timeout));  \
-		}                                                                           \
-		rc_ == -ETIME ? -ETIMEDOUT : rc_ ? -EINTR : 0;                              \
-	})
-
 int krun_start(struct kep *e, const struct espgoal_start *a)
 {
 	struct kmember *m;
@@ -132,10 +110,8 @@ int krun_start(struct kep *e, const struct espgoal_start *a)
 	rc = go(r, m, a);
 	if (rc)
 		goto idle;
-	if (a->flags & ESPGOAL_START_WAIT) {
-		kep_count(e, KEP_C_waits, 1);
-		(void)wait_for(e, is_over(r, starts), a->timeout);
-	}
+	if (a->flags & ESPGOAL_START_WAIT)
+		kwait_started(r, starts, a->timeout);
 	krun_put(r);
 	return 0;
 
@@ -147,42 +123,4 @@ put_any_member:
 	if (m)
 		kmember_put(m);
 	return rc;
-}
-
-static bool ended(const struct kep *e)
-{
-	return READ_ONCE(e->state) != KEP_OPEN;
-}
-
-/* What is left until a time of the caller's clock, which its time namespace may have shifted. */
-static u64 left_until(u64 when)
-{
-	struct timespec64 ts;
-	u64 now;
-
-	ktime_get_ts64(&ts);
-	timens_add_monotonic(&ts);
-	now = (u64)timespec64_to_ns(&ts);
-	return when > now ? when - now : 0;
-}
-
-int krun_wait(struct kep *e, const struct espgoal_wait *a)
-{
-	u64 timeout = a->timeout;
-	struct krun *r;
-	int rc;
-
-	if (a->flags & ESPGOAL_WAIT_UNTIL && timeout != ESPGOAL_EVER)
-		timeout = left_until(timeout);
-	kep_count(e, KEP_C_waits, 1);
-	if (a->run == ESPGOAL_NONE) {
-		rc = wait_for(e, READ_ONCE(e->over) != a->seen || ended(e), timeout);
-	} else {
-		r = krun_by_id(e, a->run);
-		if (!r)
-			return -ENOENT;
-		rc = wait_for(e, READ_ONCE(r->over) != a->seen || ended(e), timeout);
-		krun_put(r);
-	}
-	return ended(e) ? -ESHUTDOWN : rc;
 }
