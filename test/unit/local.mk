@@ -266,6 +266,11 @@ unit_tests += %D%/engine_run
 %C%_engine_run_CFLAGS = $(unit_cflags)
 %C%_engine_run_LDADD = $(unit_libs)
 
+unit_tests += %D%/engine_spin
+%C%_engine_spin_CPPFLAGS = $(unit_cppflags)
+%C%_engine_spin_CFLAGS = $(unit_cflags)
+%C%_engine_spin_LDADD = $(unit_libs)
+
 unit_tests += %D%/engine_wrap
 %C%_engine_wrap_CPPFLAGS = $(unit_cppflags)
 %C%_engine_wrap_CFLAGS = $(unit_cflags)
