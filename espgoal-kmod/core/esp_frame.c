@@ -8,10 +8,11 @@
 
 #define GUESS 112 /* most frames' headers are no longer: an acknowledgement and a message */
 
-/* Bytes of each kind of chunk, without payload; 0: depends, see chunk_len(). */
 /* What frames without a number may carry. */
 #define UNNUMBERED (1u << ESP_K_ACK | 1u << ESP_K_PONG | ESP_REFUSALS)
+#define MESSAGES   (1u << ESP_K_MSG | 1u << ESP_K_RTS | 1u << ESP_K_PULLED)
 
+/* Bytes of each kind of chunk, without payload; 0: depends, see chunk_len_ok() and ack_fault(). */
 static const u8 chunk_size[ESP_K_KINDS] = {
 	[ESP_K_MSG] = sizeof(struct esp_eager),     [ESP_K_RTS] = sizeof(struct esp_rts),
 	[ESP_K_PULLED] = sizeof(struct esp_pulled), [ESP_K_GRANT] = sizeof(struct esp_grant),
@@ -92,10 +93,6 @@ bool esp_frame_payload_ok(const struct esp_in *in)
 static bool chunk_len_ok(const struct esp_chunk *c, u32 len)
 {
 	switch (c->kind) {
-	case ESP_K_ACK:
-		return len >= sizeof(struct esp_ack) &&
-		       len <= sizeof(struct esp_ack) + ESP_PN_SPAN / 8 &&
-		       (len - sizeof(struct esp_ack)) % 8 == 0;
 	case ESP_K_NOT_READY:
 	case ESP_K_AHEAD:
 	case ESP_K_BUSY:
@@ -112,15 +109,6 @@ static bool chunk_fields_ok(const struct esp_chunk *c)
 	u32 plen = esp_chunk_payload(c);
 
 	switch (c->kind) {
-	case ESP_K_ACK:
-		return c->flags < ESP_PATHS && !((const struct esp_ack *)c)->reserved;
-	case ESP_K_MSG: {
-		const struct esp_eager *e = (const struct esp_eager *)c;
-		u32 total = le32_to_cpu(e->total), off = le32_to_cpu(e->off);
-
-		return !c->flags && !e->reserved && total <= ESP_EAGER_MAX && off <= total &&
-		       plen <= total - off && (plen || !total);
-	}
 	case ESP_K_RTS:
 		return !c->flags && ((const struct esp_rts *)c)->total;
 	case ESP_K_PULLED: {
@@ -160,6 +148,36 @@ static bool chunk_fields_ok(const struct esp_chunk *c)
 	}
 }
 
+/* A chunk of @len bytes: 0, or the reason to drop its frame. Most are of the two kinds that come first. */
+static inline int ack_fault(const struct esp_ack *a, u32 len)
+{
+	if (len < sizeof(*a) || len > sizeof(*a) + ESP_PN_SPAN / 8 || (len - sizeof(*a)) % 8)
+		return ESP_C_drop_chunk_len;
+	return a->c.flags < ESP_PATHS && !a->reserved ? 0 : ESP_C_drop_chunk_fields;
+}
+
+static inline int eager_fault(const struct esp_eager *e, u32 len)
+{
+	u32 total, off, plen;
+
+	if (len != sizeof(*e))
+		return ESP_C_drop_chunk_len;
+	total = le32_to_cpu(e->total);
+	off = le32_to_cpu(e->off);
+	plen = le16_to_cpu(e->plen);
+	if (e->c.flags || e->reserved || total > ESP_EAGER_MAX || off > total ||
+	    plen > total - off || (!plen && total))
+		return ESP_C_drop_chunk_fields;
+	return 0;
+}
+
+static ESP_APART int other_fault(const struct esp_chunk *c, u32 len)
+{
+	if (!chunk_len_ok(c, len))
+		return ESP_C_drop_chunk_len;
+	return chunk_fields_ok(c) ? 0 : ESP_C_drop_chunk_fields;
+}
+
 /* Every chunk of a DATA frame, before any of them has an effect. */
 int esp_frame_chunks(struct esp_in *in)
 {
@@ -171,20 +189,26 @@ int esp_frame_chunks(struct esp_in *in)
 	while (off < in->hdr_len) {
 		const struct esp_chunk *c = esp_chunk(in, off);
 		u32 len;
+		int why;
 
 		if (in->hdr_len - off < sizeof(*c))
 			return ESP_C_drop_chunk_len;
 		if (c->kind == 0 || c->kind >= ESP_K_KINDS)
 			return ESP_C_drop_chunk_kind;
 		len = le16_to_cpu(c->len);
-		if (len > in->hdr_len - off || !chunk_len_ok(c, len))
+		if (len > in->hdr_len - off)
 			return ESP_C_drop_chunk_len;
-		if (!chunk_fields_ok(c))
-			return ESP_C_drop_chunk_fields;
+		if (c->kind == ESP_K_ACK)
+			why = ack_fault((const struct esp_ack *)c, len);
+		else if (c->kind == ESP_K_MSG)
+			why = eager_fault((const struct esp_eager *)c, len);
+		else
+			why = other_fault(c, len);
+		if (why)
+			return why;
 		if (!numbered && !(1u << c->kind & UNNUMBERED))
 			return ESP_C_drop_unnumbered;
-		if (c->kind == ESP_K_MSG || c->kind == ESP_K_RTS || c->kind == ESP_K_PULLED)
-			n++;
+		n += 1u << c->kind & MESSAGES ? 1 : 0;
 		in->kinds |= 1u << c->kind;
 		payload += esp_chunk_payload(c);
 		off += len;

@@ -328,7 +328,23 @@ void esp_loss_arm(struct esp_flow *f, struct esp_path *p);
 
 /* esp_item.c */
 struct esp_sent *esp_sent_get(struct esp_flow *f, bool spare);
-struct esp_item *esp_sent_item(struct esp_sent *s, u32 kind, u32 mid);
+/* A further item; the caller has made sure that there is room for it. */
+static inline struct esp_item *esp_sent_item(struct esp_sent *s, u32 kind, u32 mid)
+{
+	struct esp_item *i = &s->item[s->n];
+
+	esp_link_init(&i->of);
+	i->msg = NULL;
+	i->from = 0;
+	i->to = 0;
+	i->mid = mid;
+	i->place = s->n++;
+	i->kind = kind;
+	i->again = false;
+	s->live++;
+	return i;
+}
+
 void esp_item_drop(struct esp_flow *f, struct esp_item *i);
 /* What the frame carried is to be said again; the frame may still be acknowledged. */
 void esp_sent_again(struct esp_flow *f, struct esp_sent *s);
@@ -391,7 +407,8 @@ bool esp_msg_gone(struct esp_flow *f, u64 cookie, struct esp_todo *t);
 bool esp_msg_idle(const struct esp_msg *m);
 bool esp_news_pending(const struct esp_flow *f);
 bool esp_control_pending(const struct esp_flow *f);
-void esp_output(struct esp_flow *f, struct esp_todo *t);
+/* The rails to transmit, by place, once the lock is released. */
+u32 esp_output(struct esp_flow *f, u64 now);
 
 /* esp_mtu.c */
 void esp_mtu_start(struct esp_path *p);
@@ -404,11 +421,29 @@ void esp_mtu_lost(struct esp_flow *f, struct esp_path *p, const struct esp_sent 
 void esp_path_set(struct esp_flow *f, struct esp_path *p, u8 state, struct esp_todo *t);
 void esp_path_rail(struct esp_flow *f, u32 place, struct esp_todo *t);
 void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, struct esp_todo *t);
-void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr *from,
-		    struct esp_todo *t);
 void esp_path_pong(struct esp_flow *f, struct esp_path *p, u64 value, struct esp_todo *t);
 void esp_path_timer(struct esp_flow *f, struct esp_path *p, struct esp_todo *t);
 struct esp_path *esp_path_pick(struct esp_flow *f, bool window);
+
+static inline bool esp_path_at(const struct esp_path *p, const struct esp_addr *a)
+{
+	return p->state != ESP_PATH_NONE && !memcmp(&p->addr, a, sizeof(*a));
+}
+
+/*
+ * A frame of the peer's with a number that is good and higher than all before: where it comes
+ * from is where the peer is. ADDR alone would not do: it needs a path that works, and on their
+ * way an older one may overtake a newer one.
+ */
+static inline void esp_path_heard(struct esp_flow *f, u32 place, u32 pn,
+				  const struct esp_addr *from, struct esp_todo *t)
+{
+	struct esp_path *p = &f->path[place];
+
+	if (p->rail == esp_rail_at(f->node, place) && esp_before(p->rx_top, pn) &&
+	    unlikely(!esp_path_at(p, from)))
+		esp_path_addr(f, place, from, t);
+}
 
 /* Of the same kind: an address means nothing to another carrier. */
 static inline bool esp_path_ends(const struct esp_path *p)
@@ -466,10 +501,32 @@ struct esp_take {
 };
 
 /* What its chunk says. */
-u32 esp_take_mid(const struct esp_take *tk);
-u64 esp_take_off(const struct esp_take *tk);
-u64 esp_take_total(const struct esp_take *tk);
-const struct esp_wire_key *esp_take_key(const struct esp_take *tk);
+static inline u32 esp_take_mid(const struct esp_take *tk)
+{
+	/* In all three kinds behind the chunk's head. */
+	return le32_to_cpu(((const struct esp_over *)tk->c)->mid);
+}
+
+static inline u64 esp_take_off(const struct esp_take *tk)
+{
+	if (tk->c->kind == ESP_K_MSG)
+		return le32_to_cpu(((const struct esp_eager *)tk->c)->off);
+	return tk->c->kind == ESP_K_PULLED ? le64_to_cpu(((const struct esp_pulled *)tk->c)->off)
+					   : 0;
+}
+
+static inline u64 esp_take_total(const struct esp_take *tk)
+{
+	if (tk->c->kind == ESP_K_MSG)
+		return le32_to_cpu(((const struct esp_eager *)tk->c)->total);
+	return le64_to_cpu(((const struct esp_rts *)tk->c)->total);
+}
+
+static inline const struct esp_wire_key *esp_take_key(const struct esp_take *tk)
+{
+	return tk->c->kind == ESP_K_MSG ? &((const struct esp_eager *)tk->c)->key
+					: &((const struct esp_rts *)tk->c)->key;
+}
 
 int esp_take_check(const struct esp_flow *f, const struct esp_in *in);
 u32 esp_take_first(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk);
@@ -546,12 +603,28 @@ u32 esp_table_find(const struct esp_table *t, const u8 node[16]);
 /* pump_esp.c, for the other files of the pump. All without a lock. */
 void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t);
 
+static inline void esp_todo_ended(struct esp_todo *t)
+{
+	while (esp_linked(&t->ended)) {
+		struct esp_msg *m = esp_entry(t->ended.next, struct esp_msg, link);
+		struct esp_flow *of = m->flow;
+
+		esp_unlink(&m->link);
+		env_sent(m, m->status);
+		env_flow_put(of);
+	}
+}
+
+/* Mostly it is messages that have ended, or nothing. */
 static inline void esp_todo_run(struct esp_flow *f, struct esp_todo *t)
 {
-	if (t->kick || t->waits || t->died || t->new_era || esp_linked(&t->ended) ||
-	    esp_linked(&t->rx) || esp_linked(&t->ctls))
+	if (unlikely(t->kick || t->waits || t->died || t->new_era || esp_linked(&t->rx) ||
+		     esp_linked(&t->ctls)))
 		esp_todo_carry_out(f, t);
+	else
+		esp_todo_ended(t);
 }
+
 /* The flow to a node, made if there is none; with a reference. */
 struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u64 now);
 /* A table has the peer of @f as @peer. */
@@ -591,7 +664,12 @@ void esp_keep_run(struct esp_run *r, const struct esp_key *k, u64 now);
 /* What is kept for the run @k, or for its group, is given back. */
 void esp_keep_forget(struct esp_node *n, const struct esp_key *k, bool group, u64 now);
 
-/* pump_place.c: the frame is dealt with, what it has brought goes its way. */
+/* pump_place.c: the frame is dealt with, what it has brought goes its way, if anything is left of it. */
+static inline bool esp_take_left(const struct esp_take *tk)
+{
+	return tk->how != ESP_TAKE_ACCEPTED || tk->wait || tk->run;
+}
+
 void esp_take_after(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk, u64 now);
 /* An eager message is complete in unexpected memory. */
 void esp_arrived(struct esp_rx *rx, u64 now);

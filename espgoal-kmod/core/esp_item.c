@@ -34,23 +34,6 @@ struct esp_sent *esp_sent_get(struct esp_flow *f, bool may)
 	return s;
 }
 
-/* A further item; the caller has made sure that there is room for it. */
-struct esp_item *esp_sent_item(struct esp_sent *s, u32 kind, u32 mid)
-{
-	struct esp_item *i = &s->item[s->n];
-
-	esp_link_init(&i->of);
-	i->msg = NULL;
-	i->from = 0;
-	i->to = 0;
-	i->mid = mid;
-	i->place = s->n++;
-	i->kind = kind;
-	i->again = false;
-	s->live++;
-	return i;
-}
-
 static struct esp_sent *record_of(struct esp_item *i)
 {
 	return esp_entry(i - i->place, struct esp_sent, item[0]);

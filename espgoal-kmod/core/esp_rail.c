@@ -66,27 +66,13 @@ void esp_path_addr(struct esp_flow *f, u32 place, const struct esp_addr *a, stru
 {
 	struct esp_path *p = &f->path[place];
 
-	if (p->state != ESP_PATH_NONE && !memcmp(&p->addr, a, sizeof(*a)))
+	if (esp_path_at(p, a))
 		return;
 	esp_path_used(f, place);
 	esp_path_set(f, p, ESP_PATH_NONE, t);
 	p->addr = *a;
 	if (esp_path_ends(p))
 		esp_path_set(f, p, ESP_PATH_PROBING, t);
-}
-
-/*
- * A frame of the peer's with a number that is good and higher than all before: where it comes
- * from is where the peer is. ADDR alone would not do: it needs a path that works, and on their
- * way an older one may overtake a newer one.
- */
-void esp_path_heard(struct esp_flow *f, u32 place, u32 pn, const struct esp_addr *from,
-		    struct esp_todo *t)
-{
-	struct esp_path *p = &f->path[place];
-
-	if (p->rail == esp_rail_at(f->node, place) && esp_before(p->rx_top, pn))
-		esp_path_addr(f, place, from, t);
 }
 
 /* Whoever is at its address says what only frames to there have said. */

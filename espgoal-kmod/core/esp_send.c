@@ -11,6 +11,12 @@
 #define PAUSES_MAX 7   /* doublings of the pause when there is no record or frame */
 #define CRUMB      256 /* bytes: do not fill up a frame with less of a long message */
 
+/* Of one call. */
+struct leaving {
+	u64 now;
+	u32 kick; /* rails to transmit, by place */
+};
+
 struct build {
 	struct esp_flow *f;
 	struct esp_path *p;
@@ -514,7 +520,7 @@ static void count_out(struct esp_flow *f, const struct esp_out *o, const struct 
 }
 
 /* A frame on the path, without anything in it yet; false: there is no memory for it. */
-static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struct esp_todo *t,
+static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struct leaving *t,
 		  bool numbered)
 {
 	b->f = f;
@@ -584,7 +590,7 @@ static bool is_pressing(const struct build *b)
 	       after + b->limit > p->window;
 }
 
-static void finish(struct build *b, struct esp_todo *t)
+static void finish(struct build *b, struct leaving *t)
 {
 	struct esp_path *p = b->p;
 	struct esp_flow *f = b->f;
@@ -624,7 +630,7 @@ static void finish(struct build *b, struct esp_todo *t)
  * @control and @messages it is an acknowledgement, which needs no record: else two nodes whose
  * records are all in flight would wait for each other.
  */
-static int build(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, bool control,
+static int build(struct esp_flow *f, struct esp_path *p, struct leaving *t, bool control,
 		 bool messages)
 {
 	struct build b ESP_UNSET;
@@ -650,7 +656,7 @@ static int build(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, boo
 }
 
 /* A frame that only wants an answer; padded to @size, if that is not 0. */
-static bool ping(struct esp_flow *f, struct esp_path *p, struct esp_todo *t, u32 size)
+static bool ping(struct esp_flow *f, struct esp_path *p, struct leaving *t, u32 size)
 {
 	struct build b ESP_UNSET;
 
@@ -715,14 +721,14 @@ static void note_limited(struct esp_flow *f)
 }
 
 /* What is due, in a frame of its own, which needs no record. */
-static void acknowledge(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
+static void acknowledge(struct esp_flow *f, struct esp_path *p, struct leaving *t)
 {
 	if (esp_path_ends(p) && (p->say_pong || (p->rx_unacked && p->ack_at <= t->now)) &&
 	    !build(f, p, t, false, false))
 		p->ack_at = ESP_NEVER;
 }
 
-static void output_path(struct esp_flow *f, struct esp_path *p, struct esp_todo *t)
+static void output_path(struct esp_flow *f, struct esp_path *p, struct leaving *t)
 {
 	if (!esp_path_ends(p))
 		return;
@@ -738,12 +744,11 @@ static void output_path(struct esp_flow *f, struct esp_path *p, struct esp_todo 
 	esp_loss_arm(f, p);
 }
 
-void esp_output(struct esp_flow *f, struct esp_todo *t)
+static void output(struct esp_flow *f, struct leaving *t)
 {
+	bool control;
 	u32 n;
 
-	if (f->state != ESP_FLOW_UP)
-		return;
 	if (unlikely(f->unhold))
 		esp_hold_look(f);
 	if (t->now < f->pause_at) {
@@ -754,8 +759,9 @@ void esp_output(struct esp_flow *f, struct esp_todo *t)
 	}
 	f->pause_at = 0;
 	f->pause_acks = false;
+	control = esp_control_pending(f);
 	for (n = 0; n < FRAMES_MAX; n++) {
-		bool control = esp_control_pending(f), data = esp_linked(&f->queues);
+		bool data = esp_linked(&f->queues);
 		struct esp_path *p;
 
 		if (!data && !control)
@@ -769,9 +775,20 @@ void esp_output(struct esp_flow *f, struct esp_todo *t)
 			p = esp_path_pick(f, false);
 		if (!p || build(f, p, t, control, data) <= 0)
 			break;
+		if (control) /* frames only take from it */
+			control = esp_control_pending(f);
 	}
 	if (n == FRAMES_MAX)
 		f->pause_at = t->now + 1;
 	for (n = 0; n < f->npaths; n++)
 		output_path(f, &f->path[n], t);
+}
+
+u32 esp_output(struct esp_flow *f, u64 now)
+{
+	struct leaving t = { .now = now };
+
+	if (f->state == ESP_FLOW_UP)
+		output(f, &t);
+	return t.kick;
 }

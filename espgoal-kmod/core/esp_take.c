@@ -7,33 +7,6 @@
  */
 #include "esp_int.h"
 
-u32 esp_take_mid(const struct esp_take *tk)
-{
-	/* In all three kinds behind the chunk's head. */
-	return le32_to_cpu(((const struct esp_over *)tk->c)->mid);
-}
-
-u64 esp_take_off(const struct esp_take *tk)
-{
-	if (tk->c->kind == ESP_K_MSG)
-		return le32_to_cpu(((const struct esp_eager *)tk->c)->off);
-	return tk->c->kind == ESP_K_PULLED ? le64_to_cpu(((const struct esp_pulled *)tk->c)->off)
-					   : 0;
-}
-
-u64 esp_take_total(const struct esp_take *tk)
-{
-	if (tk->c->kind == ESP_K_MSG)
-		return le32_to_cpu(((const struct esp_eager *)tk->c)->total);
-	return le64_to_cpu(((const struct esp_rts *)tk->c)->total);
-}
-
-const struct esp_wire_key *esp_take_key(const struct esp_take *tk)
-{
-	return tk->c->kind == ESP_K_MSG ? &((const struct esp_eager *)tk->c)->key
-					: &((const struct esp_rts *)tk->c)->key;
-}
-
 static bool is_message(const struct esp_chunk *c)
 {
 	return c->kind == ESP_K_MSG || c->kind == ESP_K_RTS || c->kind == ESP_K_PULLED;
@@ -122,6 +95,23 @@ static void first(struct esp_flow *f, struct esp_take *tk)
 	tk->how = ESP_TAKE_SKIP;
 }
 
+/* One by one: compilers clear the whole with an instruction that is slow for so few bytes. */
+static void begin(struct esp_take *tk, const struct esp_chunk *c, u32 payload)
+{
+	tk->c = c;
+	tk->rx = NULL;
+	tk->run = NULL;
+	tk->wait = NULL;
+	tk->foff = payload;
+	tk->plen = esp_chunk_payload(c);
+	tk->fresh = 0;
+	tk->how = ESP_TAKE_SKIP;
+	tk->ahead = false;
+	tk->failed = false;
+	tk->gone = false;
+	tk->begun = false;
+}
+
 /* The messages of the frame; how many. */
 u32 esp_take_first(struct esp_flow *f, const struct esp_in *in, struct esp_take *tk)
 {
@@ -131,10 +121,7 @@ u32 esp_take_first(struct esp_flow *f, const struct esp_in *in, struct esp_take 
 		const struct esp_chunk *c = esp_chunk(in, off);
 
 		if (is_message(c)) {
-			memset(&tk[n], 0, sizeof(tk[n]));
-			tk[n].c = c;
-			tk[n].foff = payload;
-			tk[n].plen = esp_chunk_payload(c);
+			begin(&tk[n], c, payload);
 			first(f, &tk[n]);
 			n++;
 		}
@@ -208,13 +195,11 @@ static void stop(struct esp_flow *f, struct esp_take *tk, const struct esp_key *
 	tk->how = ESP_TAKE_SKIP;
 }
 
-static void last(struct esp_flow *f, struct esp_take *tk)
+static ESP_APART void last(struct esp_flow *f, struct esp_take *tk)
 {
 	u32 mid = esp_take_mid(tk);
 	struct esp_key key ESP_UNSET;
 
-	if (likely(tk->how == ESP_TAKE_ACCEPTED && tk->c->kind == ESP_K_MSG))
-		return;
 	if (tk->c->kind != ESP_K_PULLED)
 		esp_key_get(&key, esp_take_key(tk));
 	switch (tk->how) {
@@ -252,7 +237,7 @@ static void last(struct esp_flow *f, struct esp_take *tk)
 }
 
 /* The incarnation is over: what was matched waits for the sender's next attempt. */
-static void too_late(struct esp_flow *f, struct esp_take *tk, struct esp_todo *t)
+static ESP_APART void too_late(struct esp_flow *f, struct esp_take *tk, struct esp_todo *t)
 {
 	struct esp_rx *rx = tk->rx;
 
@@ -277,7 +262,8 @@ bool esp_take_last(struct esp_flow *f, struct esp_take *tk, u32 n, u64 cid, stru
 			too_late(f, tk, t);
 			continue;
 		}
-		last(f, tk);
+		if (unlikely(tk->how != ESP_TAKE_ACCEPTED || tk->c->kind != ESP_K_MSG))
+			last(f, tk);
 		if (tk->begun)
 			esp_mid_end(f, esp_take_mid(tk), tk->how != ESP_TAKE_LOST);
 		if (tk->how == ESP_TAKE_LOST)

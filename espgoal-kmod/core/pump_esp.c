@@ -88,28 +88,27 @@ static void forget_tokens(struct esp_todo *t)
 	env_endings(n, -(t->new_era + (t->past_stamp != 0))); /* as many as were said to begin */
 }
 
+static inline void kick(struct esp_node *n, u32 rails)
+{
+	u32 i;
+
+	for (i = 0; rails; i++, rails >>= 1) {
+		struct esp_rail *r = esp_rail_at(n, i);
+
+		if ((rails & 1) && r)
+			env_kick(r);
+	}
+}
+
 /* After the lock: what was noted under it. */
 void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t)
 {
 	struct esp_node *n = t->n;
-	u32 i;
 
 	if (t->new_era || t->past_stamp)
 		forget_tokens(t);
-	for (i = 0; t->kick; i++, t->kick >>= 1) {
-		struct esp_rail *r = esp_rail_at(n, i);
-
-		if ((t->kick & 1) && r)
-			env_kick(r);
-	}
-	while (esp_linked(&t->ended)) {
-		struct esp_msg *m = esp_entry(t->ended.next, struct esp_msg, link);
-		struct esp_flow *of = m->flow;
-
-		esp_unlink(&m->link);
-		env_sent(m, m->status);
-		env_flow_put(of);
-	}
+	kick(n, t->kick);
+	esp_todo_ended(t);
 	while (esp_linked(&t->rx)) {
 		struct esp_rx *rx = esp_entry(t->rx.next, struct esp_rx, of_flow.link);
 
@@ -132,19 +131,16 @@ void esp_todo_carry_out(struct esp_flow *f, struct esp_todo *t)
 
 static void flush(struct esp_flow *f, u64 now)
 {
-	struct esp_todo t ESP_UNSET;
-	u32 frames;
+	u32 rails;
 
-	esp_todo_init(&t, f->node, now);
 	env_flow_lock(f);
 	f->batched = false;
-	esp_output(f, &t);
-	frames = t.kick;
-	if (!frames)
+	rails = esp_output(f, now);
+	if (!rails)
 		esp_flow_arm(f, now);
 	env_flow_unlock(f);
-	esp_todo_run(f, &t);
-	if (frames) { /* they go first */
+	if (rails) { /* frames go first */
+		kick(f->node, rails);
 		env_flow_lock(f);
 		esp_flow_arm(f, now);
 		env_flow_unlock(f);
@@ -178,19 +174,12 @@ void esp_vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now)
 	esp_batch_leave(f->node, now);
 }
 
-/* A flow that was found may have ended before it was locked: then once more. */
-struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u64 now)
+static ESP_APART struct esp_flow *make_flow(struct esp_node *n, const struct esp_peer *peer,
+					    u64 now)
 {
-	struct esp_flow *f = env_flow_by_peer(n, peer->node);
+	struct esp_flow *f = env_flow_alloc(n, peer, true);
 	struct esp_todo t;
 
-	if (f) {
-		/* An older value is one from before the flow was found. */
-		if (!ESP_PEEK(f->vouched) || ESP_PEEK(f->guessed) || esp_flow_seeks(f))
-			esp_vouch(f, peer, now);
-		return f;
-	}
-	f = env_flow_alloc(n, peer, true);
 	if (!f) {
 		env_count(n, ESP_C_drop_flow_memory, 1);
 		return NULL;
@@ -211,6 +200,19 @@ struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u6
 	env_flow_unlock(f);
 	esp_todo_run(f, &t);
 	esp_batch_leave(n, now);
+	return f;
+}
+
+/* A flow that was found may have ended before it was locked: then once more. */
+struct esp_flow *esp_flow_to(struct esp_node *n, const struct esp_peer *peer, u64 now)
+{
+	struct esp_flow *f = env_flow_by_peer(n, peer->node);
+
+	if (unlikely(!f))
+		return make_flow(n, peer, now);
+	/* An older value is one from before the flow was found. */
+	if (unlikely(!ESP_PEEK(f->vouched) || ESP_PEEK(f->guessed) || esp_flow_seeks(f)))
+		esp_vouch(f, peer, now);
 	return f;
 }
 

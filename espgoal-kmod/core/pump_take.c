@@ -432,7 +432,8 @@ void esp_data_in(struct esp_flow *f, struct esp_rail *r, const struct esp_addr *
 	env_flow_unlock(f);
 	for (i = 0; i < n; i++) {
 		pulled |= tk[i].how == ESP_TAKE_PLACE && tk[i].c->kind == ESP_K_PULLED;
-		esp_take_after(f, in, &tk[i], now);
+		if (unlikely(esp_take_left(&tk[i])))
+			esp_take_after(f, in, &tk[i], now);
 	}
 	if (pulled)
 		esp_pull_go(f->node, now);

@@ -30,20 +30,24 @@ static void budget(struct kgate *g)
 	g->bytes_then = g->bytes;
 }
 
-void kgate_enter(struct knode *n)
+void kgate_enter_bh(struct knode *n)
 {
-	struct kgate *g;
+	struct kgate *g = kgate_here(n);
 
-	local_bh_disable();
-	rcu_read_lock();
-	__release(RCU); /* for sparse: kgate_leave() ends it */
-	g = kgate_here(n);
 	if (!g->batch.depth) {
 		g->flow = NULL;
 		g->now = know();
 		budget(g);
 	}
 	g->batch.depth++;
+}
+
+void kgate_enter(struct knode *n)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	__release(RCU); /* for sparse: kgate_leave() ends it */
+	kgate_enter_bh(n);
 }
 
 static bool idle(const struct kgate *g)
@@ -98,7 +102,7 @@ static void pump(struct kgate *g)
 	}
 }
 
-void kgate_leave(struct knode *n)
+void kgate_leave_bh(struct knode *n)
 {
 	struct kgate *g = kgate_here(n);
 	bool outermost = g->batch.depth == 1;
@@ -127,6 +131,11 @@ void kgate_leave(struct knode *n)
 	}
 	if (outermost)
 		g->flow = NULL; /* what is counted outside is nobody's */
+}
+
+void kgate_leave(struct knode *n)
+{
+	kgate_leave_bh(n);
 	__acquire(RCU);
 	rcu_read_unlock();
 	local_bh_enable();

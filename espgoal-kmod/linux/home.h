@@ -594,6 +594,9 @@ void kgate_init(struct knode *n);
 void kgate_stop(struct knode *n);
 void kgate_enter(struct knode *n);
 void kgate_leave(struct knode *n);
+/* The same for who has bottom halves off and is in an RCU section already. */
+void kgate_enter_bh(struct knode *n);
+void kgate_leave_bh(struct knode *n);
 void kgate_pump(struct krun *r);    /* takes a reference of its own */
 void kgate_fail(struct kmember *m); /* the same */
 
@@ -690,7 +693,13 @@ static inline struct krun *krun_look(struct kep *e, u32 id)
 }
 
 void krun_put(struct krun *r);
-bool krun_use(struct krun *r); /* a reference that keeps it from being started anew */
+
+/* A reference that keeps it from being started anew. */
+static inline bool krun_use(struct krun *r)
+{
+	return atomic_inc_not_zero(&r->busy);
+}
+
 void krun_unuse(struct krun *r);
 void krun_end_parts(struct krun *r); /* KRUN_FAILED: a further part */
 

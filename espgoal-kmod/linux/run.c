@@ -30,11 +30,6 @@ void krun_put(struct krun *r)
 		call_rcu(&r->rcu, free_run);
 }
 
-bool krun_use(struct krun *r)
-{
-	return atomic_inc_not_zero(&r->busy);
-}
-
 /* The last one that looked at the run as it was: it may be started anew. */
 void krun_unuse(struct krun *r)
 {

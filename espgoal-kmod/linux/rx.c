@@ -68,10 +68,10 @@ static void take(struct knode *n, struct sk_buff *skb)
 	this_cpu_add(r->count[KRAIL_BYTES_IN], skb->len);
 	trace_espgoal_frame_in(skb->dev, skb->len);
 	ether_addr_copy(from.addr, eth_hdr(skb)->h_source);
-	kgate_enter(n);
+	kgate_enter_bh(n);
 	esp_frame_in(&r->r, &from, skb, skb->len, know_here(n));
 	napi_consume_skb(skb, 1); /* before frames go out, which may be made of it */
-	kgate_leave(n);
+	kgate_leave_bh(n);
 }
 
 static int receive(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,

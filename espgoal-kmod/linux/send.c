@@ -56,12 +56,17 @@ static void lost(struct krun *r, u32 op, s32 status)
 void kmsg_end(struct kmsg *k, s32 status)
 {
 	struct krun *r = k->run;
-	u8 phase;
+	u8 phase = READ_ONCE(k->phase);
 
-	spin_lock(&r->send_lock);
-	phase = k->phase;
-	k->phase = KMSG_FREE;
-	spin_unlock(&r->send_lock);
+	/* What is short stays in that phase, and nobody else is about it. */
+	if (likely(phase == KMSG_EAGER)) {
+		WRITE_ONCE(k->phase, KMSG_FREE);
+	} else {
+		spin_lock(&r->send_lock);
+		phase = k->phase;
+		k->phase = KMSG_FREE;
+		spin_unlock(&r->send_lock);
+	}
 	if (phase != KMSG_EAGER && phase != KMSG_ORPHAN) {
 		core_op_done_quiet(&r->core, k->op, status);
 		kgate_pump(r);
