@@ -32,6 +32,7 @@ esp_sources = \
 	%D%/core/esp_list.h \
 	%D%/core/esp_loss.c \
 	%D%/core/esp_mid.h \
+	%D%/core/esp_pn.h \
 	%D%/core/esp_msg.c \
 	%D%/core/esp_mtu.c \
 	%D%/core/esp_park.c \
@@ -42,6 +43,7 @@ esp_sources = \
 	%D%/core/esp_rx.c \
 	%D%/core/esp_send.c \
 	%D%/core/esp_sip.h \
+	%D%/core/esp_take.h \
 	%D%/core/esp_table.c \
 	%D%/core/esp_take.c \
 	%D%/core/esp_wait.c \

@@ -67,6 +67,9 @@
 #include "env.h"
 #include "espgoal.h"
 
+/* What is rare stays out of its caller, which has fewer registers to save without it. */
+#define CORE_APART __attribute__((__noinline__))
+
 #define CORE_DONE    0
 #define CORE_PENDING 1
 #define CORE_BUSY    2 /* of env_post() only */

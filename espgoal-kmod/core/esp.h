@@ -136,9 +136,6 @@
 #define ESP_UNSET
 #endif
 
-/* What is rare stays out of its caller, which has fewer registers to save without it. */
-#define ESP_APART __attribute__((__noinline__))
-
 #define ESP_NEVER (~0ull)
 #define ESP_US    1000ull
 #define ESP_MS    1000000ull

@@ -7,32 +7,6 @@
  */
 #include "esp_int.h"
 
-static inline u32 word(u32 pn)
-{
-	return pn % ESP_PN_SPAN / 64;
-}
-
-static inline u64 bit(u32 pn)
-{
-	return 1ull << pn % 64;
-}
-
-/* May a frame with this number have an effect? 0, or the reason why not. */
-int esp_pn_check(const struct esp_path *p, u32 pn, u32 back)
-{
-	s32 ahead = (s32)(pn - p->rx_top);
-
-	if (back >= ESP_PN_SPAN)
-		return ESP_C_drop_back;
-	if (ahead > ESP_PN_AHEAD)
-		return ESP_C_drop_pn_ahead;
-	if (ahead <= -ESP_PN_SPAN)
-		return ESP_C_drop_pn_old;
-	if (ahead <= 0 && (p->rx_bits[word(pn)] & bit(pn)))
-		return ESP_C_drop_pn_duplicate;
-	return 0;
-}
-
 /* What is due on one path goes with what the others have. */
 void esp_ack_now(struct esp_flow *f, u64 now)
 {
@@ -67,15 +41,16 @@ void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 fl
 			u32 n;
 
 			for (n = p->rx_top + 1; n != pn; n++)
-				p->rx_bits[word(n)] &= ~bit(n);
+				p->rx_bits[esp_pn_word(n)] &= ~esp_pn_bit(n);
 		}
 		p->rx_top = pn;
 		p->rx_top_at = now;
 	}
-	p->rx_bits[word(pn)] |= bit(pn);
+	p->rx_bits[esp_pn_word(pn)] |= esp_pn_bit(pn);
 	if (esp_before(p->rx_cum, pn - back))
 		p->rx_cum = pn - back;
-	while (!esp_before(p->rx_top, p->rx_cum) && (p->rx_bits[word(p->rx_cum)] & bit(p->rx_cum)))
+	while (!esp_before(p->rx_top, p->rx_cum) &&
+	       (p->rx_bits[esp_pn_word(p->rx_cum)] & esp_pn_bit(p->rx_cum)))
 		p->rx_cum++;
 
 	p->rx_unacked++;
@@ -109,10 +84,10 @@ void esp_ack_put(struct esp_path *p, struct esp_ack *a, u64 now)
 	a->cum = cpu_to_le32(p->rx_cum);
 	for (w = 0; w < words; w++) {
 		u32 from = p->rx_cum + 1 + 64 * w, n = p->rx_top - from + 1;
-		u64 v = p->rx_bits[word(from)] >> from % 64;
+		u64 v = p->rx_bits[esp_pn_word(from)] >> from % 64;
 
 		if (from % 64)
-			v |= p->rx_bits[word(from + 64)] << (64 - from % 64);
+			v |= p->rx_bits[esp_pn_word(from + 64)] << (64 - from % 64);
 		if (n < 64)
 			v &= (1ull << n) - 1;
 		a->bits[w] = cpu_to_le64(v);

@@ -82,11 +82,8 @@ int esp_frame_sums(const struct esp_in *in)
 
 bool esp_frame_payload_ok(const struct esp_in *in)
 {
-	u32 crc;
+	u32 crc = env_frame_crc(in->frame, in->hdr_len, in->total - in->hdr_len, 0xffffffff);
 
-	if (in->total == in->hdr_len)
-		return true;
-	crc = env_frame_crc(in->frame, in->hdr_len, in->total - in->hdr_len, 0xffffffff);
 	return ~crc == le32_to_cpu(esp_hdr(in)->payload_crc);
 }
 
@@ -171,7 +168,7 @@ static inline int eager_fault(const struct esp_eager *e, u32 len)
 	return 0;
 }
 
-static ESP_APART int other_fault(const struct esp_chunk *c, u32 len)
+static CORE_APART int other_fault(const struct esp_chunk *c, u32 len)
 {
 	if (!chunk_len_ok(c, len))
 		return ESP_C_drop_chunk_len;

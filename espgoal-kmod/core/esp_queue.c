@@ -34,19 +34,23 @@ static struct esp_queue *find(struct esp_flow *f, const struct esp_ep *ep)
 	return NULL;
 }
 
-struct esp_queue *esp_queue_for(struct esp_flow *f, struct esp_ep *ep)
+static CORE_APART struct esp_queue *make_queue(struct esp_flow *f, struct esp_ep *ep)
 {
-	struct esp_queue *q = find(f, ep);
+	struct esp_queue *q = env_pool_get(f->node, ESP_POOL_QUEUE);
 
-	if (q)
-		return q;
-	q = env_pool_get(f->node, ESP_POOL_QUEUE);
 	if (!q)
 		return &f->common;
 	esp_queue_init(q);
 	q->ep = ep;
 	esp_append(head(f, ep), &q->all);
 	return q;
+}
+
+struct esp_queue *esp_queue_for(struct esp_flow *f, struct esp_ep *ep)
+{
+	struct esp_queue *q = find(f, ep);
+
+	return likely(q) ? q : make_queue(f, ep);
 }
 
 void esp_queue_drop(struct esp_flow *f, struct esp_queue *q)

@@ -699,7 +699,7 @@ bool esp_news_pending(const struct esp_flow *f)
 	return false;
 }
 
-bool esp_control_pending(const struct esp_flow *f)
+static bool control_pending(const struct esp_flow *f)
 {
 	u32 i;
 
@@ -759,7 +759,7 @@ static void output(struct esp_flow *f, struct leaving *t)
 	}
 	f->pause_at = 0;
 	f->pause_acks = false;
-	control = esp_control_pending(f);
+	control = control_pending(f);
 	for (n = 0; n < FRAMES_MAX; n++) {
 		bool data = esp_linked(&f->queues);
 		struct esp_path *p;
@@ -776,7 +776,7 @@ static void output(struct esp_flow *f, struct leaving *t)
 		if (!p || build(f, p, t, control, data) <= 0)
 			break;
 		if (control) /* frames only take from it */
-			control = esp_control_pending(f);
+			control = control_pending(f);
 	}
 	if (n == FRAMES_MAX)
 		f->pause_at = t->now + 1;

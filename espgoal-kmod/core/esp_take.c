@@ -195,7 +195,7 @@ static void stop(struct esp_flow *f, struct esp_take *tk, const struct esp_key *
 	tk->how = ESP_TAKE_SKIP;
 }
 
-static ESP_APART void last(struct esp_flow *f, struct esp_take *tk)
+static CORE_APART void last(struct esp_flow *f, struct esp_take *tk)
 {
 	u32 mid = esp_take_mid(tk);
 	struct esp_key key ESP_UNSET;
@@ -237,7 +237,7 @@ static ESP_APART void last(struct esp_flow *f, struct esp_take *tk)
 }
 
 /* The incarnation is over: what was matched waits for the sender's next attempt. */
-static ESP_APART void too_late(struct esp_flow *f, struct esp_take *tk, struct esp_todo *t)
+static CORE_APART void too_late(struct esp_flow *f, struct esp_take *tk, struct esp_todo *t)
 {
 	struct esp_rx *rx = tk->rx;
 

@@ -6,7 +6,7 @@
  */
 #include "core.h"
 
-static u32 search(const struct core_sched *s, u32 src, u32 tag, u32 instance, u32 *next)
+static CORE_APART u32 search(const struct core_sched *s, u32 src, u32 tag, u32 instance, u32 *next)
 {
 	u64 want = (u64)tag << 32 | instance;
 	u32 low = 0, n = s->hdr->nrecv;

@@ -174,8 +174,8 @@ void esp_vouch(struct esp_flow *f, const struct esp_peer *peer, u64 now)
 	esp_batch_leave(f->node, now);
 }
 
-static ESP_APART struct esp_flow *make_flow(struct esp_node *n, const struct esp_peer *peer,
-					    u64 now)
+static CORE_APART struct esp_flow *make_flow(struct esp_node *n, const struct esp_peer *peer,
+					     u64 now)
 {
 	struct esp_flow *f = env_flow_alloc(n, peer, true);
 	struct esp_todo t;
@@ -614,7 +614,7 @@ static int data_in(struct esp_rail *r, const struct esp_addr *from, struct esp_i
 	}
 	if (!why)
 		why = esp_frame_chunks(in);
-	if (!why && f->pcrc && !esp_frame_payload_ok(in))
+	if (!why && f->pcrc && in->total > in->hdr_len && !esp_frame_payload_ok(in))
 		why = ESP_C_drop_payload_crc;
 	if (!why)
 		esp_data_in(f, r, from, in, now);

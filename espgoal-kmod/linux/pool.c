@@ -87,5 +87,6 @@ void kpool_put(struct kpool *p, void *object)
 		p->total--;
 	}
 	spin_unlock(&p->lock);
-	kfree(object);
+	if (unlikely(object))
+		kfree(object);
 }
