@@ -27,23 +27,23 @@ static inline u32 env_crc32c(u32 crc, const void *data, u32 len)
 	if (len <= 256 && static_cpu_has(X86_FEATURE_XMM4_2)) {
 		const u8 *at = data;
 		u64 c = crc;
+		size_t i;
 
-		for (; len >= 32; at += 32, len -= 32) {
-			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)at));
-			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + 8)));
-			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + 16)));
-			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + 24)));
+		for (i = 0; i + 32 <= len; i += 32) {
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + i)));
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + i + 8)));
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + i + 16)));
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + i + 24)));
 		}
-		for (; len >= 8; at += 8, len -= 8)
-			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)at));
+		for (; i + 8 <= len; i += 8)
+			asm("crc32q %1, %0" : "+r"(c) : "m"(*(const u64 *)(at + i)));
 		crc = (u32)c;
-		if (len >= 4) {
-			asm("crc32l %1, %0" : "+r"(crc) : "m"(*(const u32 *)at));
-			at += 4;
-			len -= 4;
+		if (i + 4 <= len) {
+			asm("crc32l %1, %0" : "+r"(crc) : "m"(*(const u32 *)(at + i)));
+			i += 4;
 		}
-		for (; len; at++, len--)
-			asm("crc32b %1, %0" : "+r"(crc) : "rm"(*at));
+		for (; i < len; i++)
+			asm("crc32b %1, %0" : "+r"(crc) : "rm"(at[i]));
 		return crc;
 	}
 #endif

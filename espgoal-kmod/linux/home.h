@@ -503,24 +503,24 @@ static inline void kcopy_8(void *to, const void *from)
 }
 
 /* A header: short, and in multiples of 4 bytes as a rule. */
-static inline void kcopy_header(void *to, const void *from, u32 len)
+static inline void kcopy_header(void *to, const void *from, size_t len)
 {
-	for (; len >= 32; to += 32, from += 32, len -= 32) {
-		kcopy_8(to, from);
-		kcopy_8(to + 8, from + 8);
-		kcopy_8(to + 16, from + 16);
-		kcopy_8(to + 24, from + 24);
+	size_t i;
+
+	for (i = 0; i + 32 <= len; i += 32) {
+		kcopy_8(to + i, from + i);
+		kcopy_8(to + i + 8, from + i + 8);
+		kcopy_8(to + i + 16, from + i + 16);
+		kcopy_8(to + i + 24, from + i + 24);
 	}
-	for (; len >= 8; to += 8, from += 8, len -= 8)
-		kcopy_8(to, from);
-	if (len >= 4) {
-		put_unaligned(get_unaligned((const u32 *)from), (u32 *)to);
-		to += 4;
-		from += 4;
-		len -= 4;
+	for (; i + 8 <= len; i += 8)
+		kcopy_8(to + i, from + i);
+	if (i + 4 <= len) {
+		put_unaligned(get_unaligned((const u32 *)(from + i)), (u32 *)(to + i));
+		i += 4;
 	}
-	for (; len; to++, from++, len--)
-		*(u8 *)to = *(const u8 *)from;
+	for (; i < len; i++)
+		((u8 *)to)[i] = ((const u8 *)from)[i];
 }
 
 /* In a gate, or where bottom halves are off. */
