@@ -197,7 +197,8 @@ bool kernel_object_sending(const struct kernel_engine *k);
  * So many runs of @l have ended here whose messages nobody has taken yet that a blocking call waits
  * for the receivers: who runs hundreds of calls ahead only makes work for them.
  */
-bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l);
+bool kernel_object_ahead(struct kernel_engine *k, const struct goal_group *g,
+			 struct kernel_loaded *l);
 void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o);
 void kernel_objects_free(struct kernel_loaded *l); /* those of an unloaded schedule */
 

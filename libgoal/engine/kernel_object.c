@@ -10,7 +10,12 @@
 
 #define ASK_AGAIN 10000000 /* ns */
 #define LOOKS     4        /* idle objects that a start looks at before it asks for another one */
-#define AHEAD     32       /* runs of a schedule that blocking calls may be ahead of receivers */
+/*
+ * Runs of a schedule that blocking calls of all other members of a group together may be ahead of a
+ * receiver, which is less than its kernel keeps; but each may be by some.
+ */
+#define AHEAD       32
+#define AHEAD_LEAST 2
 
 /* Messages of its last run may still wait for their receivers. */
 static bool startable(const struct kernel_engine *k, const struct kernel_object *o)
@@ -46,9 +51,14 @@ static bool turn_to_idle(struct kernel_engine *k, struct kernel_loaded *l, u32 m
 	return false;
 }
 
-bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l)
+bool kernel_object_ahead(struct kernel_engine *k, const struct goal_group *g,
+			 struct kernel_loaded *l)
 {
-	return l->nidle >= AHEAD && !turn_to_idle(k, l, LOOKS);
+	u32 others = g->npeers > 1 ? g->npeers - 1 : 1, most = AHEAD / others;
+
+	if (most < AHEAD_LEAST)
+		most = AHEAD_LEAST;
+	return l->nidle >= most && !turn_to_idle(k, l, LOOKS);
 }
 
 bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded *but)
