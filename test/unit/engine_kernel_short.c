@@ -289,6 +289,45 @@ static void start__waits_for_memory_of_others(void **state)
 	}
 }
 
+static uint32_t slept;
+
+static void receivers_catch_up(void)
+{
+	slept++;
+	fake_release();
+}
+
+/* A blocking call waits for receivers when this member is ahead by its part of 32 runs, but at least two. */
+static void exec__waits_for_receivers_that_are_behind(void **state)
+{
+	static const uint32_t members[] = { 2, 3, 4 }, most[] = { 32, 16, 10 };
+
+	(void)state;
+	for (uint32_t k = 0; k < 3; k++) {
+		struct goal_graph *g;
+		struct goal_loaded *l;
+		struct pair p;
+
+		fake_reset();
+		fake.keeps = true;
+		fake.sleeping = receivers_catch_up;
+		slept = 0;
+		pair_create(&p, members[k], &kernel);
+		g = pair_graph(0, members[k]);
+		assert_true(goal_nop(g) >= 0); /* it ends at once, as what only sends does */
+		l = pair_load(&p, 0, g);
+		for (uint32_t n = 0; n < 3 * most[k]; n++) {
+			struct goal_run_attr attr = { .op_id = 1, .start = n };
+
+			assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
+			assert_int_equal(slept, n / most[k]);
+		}
+		assert_int_equal(goal_unload(l), 0);
+		pair_free(&p);
+		nothing_left();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +339,7 @@ int main(void)
 		cmocka_unit_test_teardown(start__is_cancelled_meanwhile, end),
 		cmocka_unit_test_teardown(start__is_cancelled_where_too_many_are_active, end),
 		cmocka_unit_test_teardown(start__waits_for_memory_of_others, end),
+		cmocka_unit_test_teardown(exec__waits_for_receivers_that_are_behind, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
