@@ -8,7 +8,7 @@
  */
 #include "kernel.h"
 
-#define TRIED  32         /* waits of a kind that are measured, ... */
+#define TRIED  16         /* waits of a kind that are measured, ... */
 #define STAYED 2048       /* ... and those until that is done again */
 #define MOST   4000000ull /* ns: how long others compute says nothing about either kind */
 
@@ -20,7 +20,7 @@ enum {
 
 void kernel_spin_init(struct kernel_spin *s)
 {
-	*s = (struct kernel_spin){ .on = true, .phase = TRY_SAME, .left = TRIED };
+	*s = (struct kernel_spin){ .phase = TRY_SAME, .left = TRIED };
 }
 
 bool kernel_spin_on(const struct kernel_engine *k)
@@ -34,6 +34,21 @@ static void choose(struct kernel_spin *s, bool on)
 	__atomic_store_n(&s->on, on, __ATOMIC_RELAXED);
 }
 
+/* The core is of more use to others: spinning must be clearly faster. */
+static bool spinning_is_better(u64 spinning, u64 asleep)
+{
+	return spinning + spinning / 8 < asleep;
+}
+
+/* What is tried has taken too long already. */
+static bool is_lost(const struct kernel_spin *s)
+{
+	if (s->phase != TRY_OTHER)
+		return false;
+	return s->on ? !spinning_is_better(s->sum, s->took[false])
+		     : spinning_is_better(s->took[true], s->sum);
+}
+
 void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns)
 {
 	struct kernel_spin *s = &k->spin;
@@ -42,7 +57,7 @@ void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns)
 	if (spun != s->on || !__atomic_load_n(&k->e.spins, __ATOMIC_RELAXED))
 		return;
 	s->sum += ns < MOST ? ns : MOST;
-	if (--s->left)
+	if (--s->left && !is_lost(s))
 		return;
 	s->took[s->on] = s->sum;
 	s->sum = 0;
@@ -56,10 +71,9 @@ void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns)
 		choose(s, !s->on);
 		return;
 	default:
-		/* The core is of more use to others: spinning must be clearly faster. */
 		s->phase = STAY;
 		s->left = STAYED;
-		choose(s, s->took[true] + s->took[true] / 8 < s->took[false]);
+		choose(s, spinning_is_better(s->took[true], s->took[false]));
 		return;
 	}
 }

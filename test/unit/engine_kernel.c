@@ -332,6 +332,16 @@ static void idle(void)
 		start_other();
 }
 
+/* One of the waits that are measured before spinning is tried. */
+static void asleep_at_first(struct pair *p, struct goal_loaded **l, uint32_t op_id)
+{
+	struct goal_run_attr attr = { .op_id = op_id };
+	struct goal_run *run = pair_start(p, 1, l[1], op_id, NULL);
+
+	assert_int_equal(goal_exec(p->group[0], l[0], &attr, NULL), 0);
+	assert_int_equal(pair_end(p, run), 0);
+}
+
 static void exec__waits_spinning_or_asleep(void **state)
 {
 	struct goal_run_attr attr = { .op_id = 6 };
@@ -350,6 +360,8 @@ static void exec__waits_spinning_or_asleep(void **state)
 				l[i] = pair_load(&p, i, barrier(i, 2));
 			sleepers = &p;
 			sleepers_loaded = l[1];
+			for (uint32_t n = 100; spins && n < 116; n++)
+				asleep_at_first(&p, l, n);
 			if (!with)
 				fake.sleeping = start_other;
 			assert_int_equal(goal_exec(p.group[0], l[0], &attr, with ? idle : NULL), 0);

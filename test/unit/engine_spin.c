@@ -82,6 +82,17 @@ static void late__peers_do_not_decide(void **state)
 	assert_true(kernel_spin_on(&k));
 }
 
+/* However slow it is, a trial takes no longer than so many waits of the other kind. */
+static void trials__end_when_they_are_lost(void **state)
+{
+	(void)state;
+	assert_int_equal(waits(1000, 3000 * US, 10 * US), 1);
+	fresh(NULL);
+	assert_int_equal(waits(1000, 10 * US, 3000 * US), 1000 - 16);
+	/* In the next trial one wait is enough to see that. */
+	assert_int_equal(waits(2000, 10 * US, 3000 * US), 1999);
+}
+
 static void spins__only_with_cores_enough(void **state)
 {
 	(void)state;
@@ -96,9 +107,9 @@ static void other__threads_waits_do_not_count(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 10000; i++)
 		kernel_spin_waited(&k, !kernel_spin_on(&k), US);
-	assert_true(kernel_spin_on(&k));
-	waits(1000, 900 * US, 500 * US);
 	assert_false(kernel_spin_on(&k));
+	waits(1000, 500 * US, 900 * US);
+	assert_true(kernel_spin_on(&k));
 }
 
 int main(void)
@@ -109,6 +120,7 @@ int main(void)
 		cmocka_unit_test_setup(spins__only_where_it_is_clearly_faster, fresh),
 		cmocka_unit_test_setup(spins__again_when_it_became_faster, fresh),
 		cmocka_unit_test_setup(late__peers_do_not_decide, fresh),
+		cmocka_unit_test_setup(trials__end_when_they_are_lost, fresh),
 		cmocka_unit_test_setup(spins__only_with_cores_enough, fresh),
 		cmocka_unit_test_setup(other__threads_waits_do_not_count, fresh),
 	};
