@@ -96,7 +96,7 @@ struct kernel_loaded {
 	struct goal_loaded *loaded;
 	struct list link;
 	u32 id;
-	u32 nops, nbufs;
+	u32 nops, nrecv, nbufs;
 	u8 flags[GOAL_MAX_BUFS]; /* ESPGOAL_BUF_* */
 	u64 need[GOAL_MAX_BUFS];
 	struct kernel_range *range; /* of buffer b: first[b] to first[b + 1] */
@@ -226,7 +226,9 @@ u32 kernel_queue(struct kernel_engine *k);
 void kernel_spin_init(struct kernel_spin *s);
 /* May the next wait spin? */
 bool kernel_spin_on(const struct kernel_engine *k);
-/* One of that kind has taken so long, from the start to its end. The lock is held. */
+/* Is it of interest how long the next wait takes? The lock is held; so it is for the next one. */
+bool kernel_spin_measures(const struct kernel_engine *k);
+/* One of that kind has ended; @ns from its start to there, 0 if that was not of interest. */
 void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns);
 
 /* kernel_progress.c */

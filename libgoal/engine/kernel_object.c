@@ -11,8 +11,10 @@
 #define ASK_AGAIN 10000000 /* ns */
 #define LOOKS     4        /* idle objects that a start looks at before it asks for another one */
 /*
- * Runs of a schedule that blocking calls of all other members of a group together may be ahead of a
- * receiver, which is less than its kernel keeps; but each may be by some.
+ * Runs of a schedule that blocking calls may be ahead of a receiver. Those that only send, as all of a
+ * gather but its root, wait for nobody else: they may be so by that many all together, which is
+ * less than the receiver's kernel keeps; but each by some. The others are slowed down by what they receive,
+ * and must not be by acknowledgements that wait for a message to go with.
  */
 #define AHEAD       32
 #define AHEAD_LEAST 2
@@ -54,8 +56,10 @@ static bool turn_to_idle(struct kernel_engine *k, struct kernel_loaded *l, u32 m
 bool kernel_object_ahead(struct kernel_engine *k, const struct goal_group *g,
 			 struct kernel_loaded *l)
 {
-	u32 others = g->npeers > 1 ? g->npeers - 1 : 1, most = AHEAD / others;
+	u32 most = AHEAD;
 
+	if (!l->nrecv && g->npeers > 1)
+		most /= g->npeers - 1;
 	if (most < AHEAD_LEAST)
 		most = AHEAD_LEAST;
 	return l->nidle >= most && !turn_to_idle(k, l, LOOKS);

@@ -135,7 +135,7 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 		host_lock(&k->e);
 	}
 	spins = kernel_spin_on(k);
-	begun = host_now();
+	begun = kernel_spin_measures(k) ? host_now() : 0;
 	rc = begin(g, l, &a, patience(k, spins, idle), &r);
 	host_unlock(&k->e);
 	if (unlikely(rc)) {
@@ -144,7 +144,7 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 	}
 	rc = kernel_wait(k, r, -1, spins, idle);
 	host_lock(&k->e);
-	kernel_spin_waited(k, spins, host_now() - begun);
+	kernel_spin_waited(k, spins, begun ? host_now() - begun : 0);
 	kernel_run_put(kernel_run(r));
 	host_unlock(&k->e);
 	return rc;

@@ -29,6 +29,11 @@ bool kernel_spin_on(const struct kernel_engine *k)
 	       __atomic_load_n(&k->spin.on, __ATOMIC_RELAXED);
 }
 
+bool kernel_spin_measures(const struct kernel_engine *k)
+{
+	return __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED) && k->spin.phase != STAY;
+}
+
 static void choose(struct kernel_spin *s, bool on)
 {
 	__atomic_store_n(&s->on, on, __ATOMIC_RELAXED);
@@ -53,8 +58,9 @@ void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns)
 {
 	struct kernel_spin *s = &k->spin;
 
-	/* Another thread's waits may have changed it meanwhile. */
-	if (spun != s->on || !__atomic_load_n(&k->e.spins, __ATOMIC_RELAXED))
+	/* Another thread's waits may have changed it meanwhile, or begun to measure. */
+	if (spun != s->on || !__atomic_load_n(&k->e.spins, __ATOMIC_RELAXED) ||
+	    (!ns && s->phase != STAY))
 		return;
 	s->sum += ns < MOST ? ns : MOST;
 	if (--s->left && !is_lost(s))

@@ -297,35 +297,54 @@ static void receivers_catch_up(void)
 	fake_release();
 }
 
-/* A blocking call waits for receivers when this member is ahead by its part of 32 runs, but at least two. */
+/* A rank of so many sleeps each @most runs, of a schedule that receives or not. */
+static void sleeps_each(uint32_t members, uint32_t most, bool receives)
+{
+	struct goal_loaded *l, *other;
+	struct goal_graph *g;
+	struct pair p;
+
+	fake_reset();
+	fake.keeps = true;
+	fake.sleeping = receivers_catch_up;
+	slept = 0;
+	pair_create(&p, members, &kernel);
+	g = pair_graph(0, members);
+	if (receives)
+		assert_true(goal_recv(g, GOAL_BUF_RECV, 0, 0, 1, 0) >= 0);
+	else
+		assert_true(goal_nop(g) >= 0); /* it ends at once, as what only sends does */
+	l = pair_load(&p, 0, g);
+	g = pair_graph(1, members);
+	assert_true(goal_send(g, GOAL_BUF_SEND, 0, 0, 0, 0) >= 0);
+	other = pair_load(&p, 1, g);
+	for (uint32_t n = 0; n < 3 * most; n++) {
+		struct goal_run_attr attr = { .op_id = n };
+
+		if (receives)
+			assert_int_equal(pair_end(&p, pair_start(&p, 1, other, n, NULL)), 0);
+		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
+		assert_int_equal(slept, n / most);
+	}
+	fake_release();
+	assert_int_equal(goal_unload(l), 0);
+	assert_int_equal(goal_unload(other), 0);
+	pair_free(&p);
+	nothing_left();
+}
+
+/*
+ * A blocking call waits for receivers when it is 32 runs ahead; those of schedules without a receive may
+ * be so all together.
+ */
 static void exec__waits_for_receivers_that_are_behind(void **state)
 {
-	static const uint32_t members[] = { 2, 3, 4 }, most[] = { 32, 16, 10 };
-
 	(void)state;
-	for (uint32_t k = 0; k < 3; k++) {
-		struct goal_graph *g;
-		struct goal_loaded *l;
-		struct pair p;
-
-		fake_reset();
-		fake.keeps = true;
-		fake.sleeping = receivers_catch_up;
-		slept = 0;
-		pair_create(&p, members[k], &kernel);
-		g = pair_graph(0, members[k]);
-		assert_true(goal_nop(g) >= 0); /* it ends at once, as what only sends does */
-		l = pair_load(&p, 0, g);
-		for (uint32_t n = 0; n < 3 * most[k]; n++) {
-			struct goal_run_attr attr = { .op_id = 1, .start = n };
-
-			assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
-			assert_int_equal(slept, n / most[k]);
-		}
-		assert_int_equal(goal_unload(l), 0);
-		pair_free(&p);
-		nothing_left();
-	}
+	sleeps_each(2, 32, false);
+	sleeps_each(3, 16, false);
+	sleeps_each(4, 10, false);
+	sleeps_each(2, 32, true);
+	sleeps_each(4, 32, true);
 }
 
 int main(void)

@@ -93,6 +93,23 @@ static void trials__end_when_they_are_lost(void **state)
 	assert_int_equal(waits(2000, 10 * US, 3000 * US), 1999);
 }
 
+/* Nobody need look at the clock while nothing is measured; a wait that did not does not count. */
+static void clock__is_looked_at_in_trials_alone(void **state)
+{
+	uint32_t looks = 0;
+
+	(void)state;
+	kernel_spin_waited(&k, kernel_spin_on(&k), 0);
+	for (uint32_t n = 0; n < 16 + 1 + 2048; n++) {
+		bool on = kernel_spin_on(&k), look = kernel_spin_measures(&k);
+
+		looks += look;
+		kernel_spin_waited(&k, on, !look ? 0 : on ? 900 * US : 20 * US);
+	}
+	assert_int_equal(looks, 16 + 1);
+	assert_true(kernel_spin_measures(&k));
+}
+
 static void spins__only_with_cores_enough(void **state)
 {
 	(void)state;
@@ -121,6 +138,7 @@ int main(void)
 		cmocka_unit_test_setup(spins__again_when_it_became_faster, fresh),
 		cmocka_unit_test_setup(late__peers_do_not_decide, fresh),
 		cmocka_unit_test_setup(trials__end_when_they_are_lost, fresh),
+		cmocka_unit_test_setup(clock__is_looked_at_in_trials_alone, fresh),
 		cmocka_unit_test_setup(spins__only_with_cores_enough, fresh),
 		cmocka_unit_test_setup(other__threads_waits_do_not_count, fresh),
 	};
