@@ -42,6 +42,13 @@ struct kernel_spin {
 	u32 left;    /* waits of this phase, ... */
 	u64 sum;     /* ... and ns of those that were */
 	u64 took[2]; /* ns of the waits measured last: asleep, spinning */
+	u64 robbed;  /* times that the spinning ones lost the core to others */
+};
+
+/* What is looked at before and after a wait that is measured. */
+struct kernel_spin_look {
+	u64 at;     /* by host_now() */
+	u64 robbed; /* times that this thread was preempted */
 };
 
 struct kernel_engine {
@@ -96,13 +103,15 @@ struct kernel_loaded {
 	struct goal_loaded *loaded;
 	struct list link;
 	u32 id;
-	u32 nops, nrecv, nbufs;
+	u32 nops, nbufs;
 	u8 flags[GOAL_MAX_BUFS]; /* ESPGOAL_BUF_* */
 	u64 need[GOAL_MAX_BUFS];
 	struct kernel_range *range; /* of buffer b: first[b] to first[b + 1] */
 	u32 first[GOAL_MAX_BUFS + 1];
-	u32 nobjects, nidle;
-	struct kernel_object *idle, **idle_last; /* oldest first, mostly */
+	u32 nobjects, nsent;
+	struct kernel_object *idle; /* can be started, the one used last first */
+	/* Messages of theirs may still wait for receivers: oldest first, mostly. */
+	struct kernel_object *sent, **sent_last;
 };
 
 /* A thread that starts a run, without the lock. */
@@ -195,10 +204,10 @@ struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_l
 bool kernel_object_sending(const struct kernel_engine *k);
 /*
  * So many runs of @l have ended here whose messages nobody has taken yet that a blocking call waits
- * for the receivers: who runs hundreds of calls ahead only makes work for them.
+ * for the receivers: who runs hundreds of calls ahead only makes work for them. @waits: it does so
+ * already.
  */
-bool kernel_object_ahead(struct kernel_engine *k, const struct goal_group *g,
-			 struct kernel_loaded *l);
+bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l, bool waits);
 void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o);
 void kernel_objects_free(struct kernel_loaded *l); /* those of an unloaded schedule */
 
@@ -228,8 +237,12 @@ void kernel_spin_init(struct kernel_spin *s);
 bool kernel_spin_on(const struct kernel_engine *k);
 /* Is it of interest how long the next wait takes? The lock is held; so it is for the next one. */
 bool kernel_spin_measures(const struct kernel_engine *k);
-/* One of that kind has ended; @ns from its start to there, 0 if that was not of interest. */
-void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns);
+void kernel_spin_look(struct kernel_spin_look *l);
+/*
+ * One of that kind has ended; @ns from its start to there, 0 if that was not of interest; meanwhile this
+ * thread was preempted @robbed times.
+ */
+void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns, u64 robbed);
 
 /* kernel_progress.c */
 /* Look at the runs that are active. The lock is held. How many are over. */

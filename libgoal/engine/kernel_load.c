@@ -53,7 +53,7 @@ int kernel_load(struct goal_engine *e, const struct goal_schedule *schedule,
 	}
 	kl = kernel_loaded(l);
 	kl->loaded = l;
-	kl->idle_last = &kl->idle;
+	kl->sent_last = &kl->sent;
 	l->engine = e;
 	l->bytes = sizeof(*l) + sizeof(*kl) + bytes;
 	rc = kernel_usage(e, kl, data);

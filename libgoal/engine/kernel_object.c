@@ -9,15 +9,12 @@
 #include "kernel.h"
 
 #define ASK_AGAIN 10000000 /* ns */
-#define LOOKS     4        /* idle objects that a start looks at before it asks for another one */
+#define LOOKS     4        /* objects that a start looks at before it asks for another one */
 /*
- * Runs of a schedule that blocking calls may be ahead of a receiver. Those that only send, as all of a
- * gather but its root, wait for nobody else: they may be so by that many all together, which is
- * less than the receiver's kernel keeps; but each by some. The others are slowed down by what they receive,
- * and must not be by acknowledgements that wait for a message to go with.
+ * Runs of a schedule that blocking calls may be ahead of a receiver. Who has come so far waits until
+ * only half of them are left: there is time, and so it sleeps once for many calls.
  */
-#define AHEAD       32
-#define AHEAD_LEAST 2
+#define AHEAD 32
 
 /* Messages of its last run may still wait for their receivers. */
 static bool startable(const struct kernel_engine *k, const struct kernel_object *o)
@@ -25,44 +22,57 @@ static bool startable(const struct kernel_engine *k, const struct kernel_object 
 	return __atomic_load_n(&k->word[o->id].free, __ATOMIC_ACQUIRE) == o->starts;
 }
 
-/* The first idle one, off the list. */
 static struct kernel_object *pop(struct kernel_loaded *l)
 {
 	struct kernel_object *o = l->idle;
 
 	l->idle = o->next;
-	if (!l->idle)
-		l->idle_last = &l->idle;
-	l->nidle--;
+	return o;
+}
+
+static struct kernel_object *pop_sent(struct kernel_loaded *l)
+{
+	struct kernel_object *o = l->sent;
+
+	l->sent = o->next;
+	if (!l->sent)
+		l->sent_last = &l->sent;
+	l->nsent--;
 	return o;
 }
 
 /*
- * Is one of @most that can be started the first now? They mostly become so in the order in which
- * they were used; those that cannot go to the end, so that the others have their turn.
+ * Those of the next ones whose messages have been taken become idle; true: there is one. They mostly
+ * become so in the order in which they were used; those that cannot go to the end, @most of them,
+ * so that the others have their turn.
  */
-static bool turn_to_idle(struct kernel_engine *k, struct kernel_loaded *l, u32 most)
+static bool settle(struct kernel_engine *k, struct kernel_loaded *l, u32 most)
 {
-	u32 n = l->nidle < most ? l->nidle : most;
+	while (l->sent) {
+		bool idle = startable(k, l->sent);
+		struct kernel_object *o;
 
-	for (; n; n--) {
-		if (startable(k, l->idle))
-			return true;
-		kernel_object_put(l, pop(l));
+		if (!idle && !most--)
+			break;
+		o = pop_sent(l);
+		if (idle) {
+			o->next = l->idle;
+			l->idle = o;
+		} else {
+			kernel_object_put(l, o);
+		}
 	}
-	return false;
+	return l->idle;
 }
 
-bool kernel_object_ahead(struct kernel_engine *k, const struct goal_group *g,
-			 struct kernel_loaded *l)
+bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l, bool waits)
 {
-	u32 most = AHEAD;
+	u32 most = waits ? AHEAD / 2 : AHEAD;
 
-	if (!l->nrecv && g->npeers > 1)
-		most /= g->npeers - 1;
-	if (most < AHEAD_LEAST)
-		most = AHEAD_LEAST;
-	return l->nidle >= most && !turn_to_idle(k, l, LOOKS);
+	if (likely(l->nsent < most))
+		return false;
+	settle(k, l, LOOKS);
+	return l->nsent >= most;
 }
 
 bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded *but)
@@ -72,12 +82,12 @@ bool kernel_object_give_back(struct kernel_engine *k, const struct kernel_loaded
 	list_for(pos, &k->loaded)
 	{
 		struct kernel_loaded *l = list_entry(pos, struct kernel_loaded, link);
-		struct kernel_object *o = l->idle;
+		struct kernel_object *o;
 		struct espgoal_id id;
 
-		if (l == but || !o)
+		if (l == but || (!l->idle && !l->sent))
 			continue;
-		pop(l);
+		o = l->idle ? pop(l) : pop_sent(l);
 		l->nobjects--;
 		l->loaded->bytes -= sizeof(*o);
 		id = (struct espgoal_id){ .id = o->id };
@@ -115,7 +125,7 @@ struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_l
 	struct kernel_object *o;
 
 	*rc = 0;
-	if (likely(turn_to_idle(k, l, LOOKS)))
+	if (likely(settle(k, l, LOOKS)))
 		return pop(l);
 	*rc = -ENOSPC;
 	/* It was refused since the last run here was over; other processes give memory back, too. */
@@ -124,7 +134,7 @@ struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_l
 	o = make(k, l, rc);
 	if (o)
 		return o;
-	if (turn_to_idle(k, l, l->nidle)) {
+	if (settle(k, l, l->nsent)) {
 		*rc = 0;
 		return pop(l);
 	}
@@ -139,7 +149,7 @@ bool kernel_object_sending(const struct kernel_engine *k)
 
 	list_for(pos, &k->loaded)
 	{
-		const struct kernel_object *o = list_entry(pos, struct kernel_loaded, link)->idle;
+		const struct kernel_object *o = list_entry(pos, struct kernel_loaded, link)->sent;
 
 		for (; o; o = o->next)
 			if (!startable(k, o))
@@ -151,17 +161,23 @@ bool kernel_object_sending(const struct kernel_engine *k)
 void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o)
 {
 	o->next = NULL;
-	*l->idle_last = o;
-	l->idle_last = &o->next;
-	l->nidle++;
+	*l->sent_last = o;
+	l->sent_last = &o->next;
+	l->nsent++;
+}
+
+static void free_list(struct kernel_object *o)
+{
+	struct kernel_object *next;
+
+	for (; o; o = next) {
+		next = o->next;
+		free(o);
+	}
 }
 
 void kernel_objects_free(struct kernel_loaded *l)
 {
-	struct kernel_object *o;
-
-	while ((o = l->idle)) {
-		l->idle = o->next;
-		free(o);
-	}
+	free_list(l->idle);
+	free_list(l->sent);
 }

@@ -263,8 +263,8 @@ int kernel_wait(struct kernel_engine *k, struct goal_run *r, int timeout_ms, boo
 void kernel_wait_sent(struct kernel_engine *k, const struct goal_group *g, struct kernel_loaded *l,
 		      void (*idle)(void))
 {
-	/* Nobody will wake it up. */
-	struct waiter w = { .spins = kernel_spin_on(k), .us = SENT_SLEEP, .idle = idle };
+	/* Nobody will wake it up. There is no hurry: others may need this core to catch up. */
+	struct waiter w = { .us = SENT_SLEEP, .idle = idle };
 	u64 deadline = host_now() + SENT_WAIT;
 
 	for (;;) {
@@ -272,7 +272,7 @@ void kernel_wait_sent(struct kernel_engine *k, const struct goal_group *g, struc
 		bool ahead;
 
 		host_lock(&k->e);
-		ahead = !g->status && kernel_object_ahead(k, g, l);
+		ahead = !g->status && kernel_object_ahead(k, l, true);
 		host_unlock(&k->e);
 		if (!ahead || load(&k->head->ended))
 			return;

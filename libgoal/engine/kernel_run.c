@@ -121,21 +121,24 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 	struct kernel_engine *k = kernel_of(g->engine);
 	struct goal_run_attr a = *attr;
 	struct goal_run *r;
-	bool spins;
-	u64 begun;
+	struct kernel_spin_look begun, over = { 0 };
+	bool spins, measures;
 	int rc;
 
 	if (!k)
 		return -ECHILD;
 	a.done = NULL;
 	host_lock(&k->e);
-	if (unlikely(l->engine == g->engine && kernel_object_ahead(k, g, kernel_loaded(l)))) {
+	if (unlikely(l->engine == g->engine && kernel_object_ahead(k, kernel_loaded(l), false))) {
 		host_unlock(&k->e);
 		kernel_wait_sent(k, g, kernel_loaded(l), idle);
 		host_lock(&k->e);
 	}
 	spins = kernel_spin_on(k);
-	begun = kernel_spin_measures(k) ? host_now() : 0;
+	measures = kernel_spin_measures(k);
+	begun = over;
+	if (unlikely(measures))
+		kernel_spin_look(&begun);
 	rc = begin(g, l, &a, patience(k, spins, idle), &r);
 	host_unlock(&k->e);
 	if (unlikely(rc)) {
@@ -143,8 +146,10 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 		return rc;
 	}
 	rc = kernel_wait(k, r, -1, spins, idle);
+	if (unlikely(measures))
+		kernel_spin_look(&over);
 	host_lock(&k->e);
-	kernel_spin_waited(k, spins, begun ? host_now() - begun : 0);
+	kernel_spin_waited(k, spins, over.at - begun.at, over.robbed - begun.robbed);
 	kernel_run_put(kernel_run(r));
 	host_unlock(&k->e);
 	return rc;

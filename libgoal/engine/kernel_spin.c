@@ -3,14 +3,18 @@
  * Does who waits in goal_exec() look on, or sleep in the start? Which is faster depends on the wire, on
  * what waking up costs here and on who else wants this core, a hypervisor's threads for instance, so
  * it is measured: now and then some waits of each kind, then for a long while the better one. Members
- * of a group count the same calls, so that they mostly try the same at the same time. Called by
- * kernel_run.c and kernel_progress.c.
+ * of a group count the same calls, so that they mostly try the same at the same time. Who spins may be
+ * faster himself and yet keep the others from running, until all spin and everything is slow; so nobody
+ * does where spinning processes are preempted. Called by kernel_run.c and kernel_progress.c.
  */
+#include <sys/resource.h>
+
 #include "kernel.h"
 
 #define TRIED  16         /* waits of a kind that are measured, ... */
 #define STAYED 2048       /* ... and those until that is done again */
 #define MOST   4000000ull /* ns: how long others compute says nothing about either kind */
+#define ROBBED 4          /* times that a trial of spinning may lose the core to others: fewer */
 
 enum {
 	STAY,
@@ -34,15 +38,23 @@ bool kernel_spin_measures(const struct kernel_engine *k)
 	return __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED) && k->spin.phase != STAY;
 }
 
+void kernel_spin_look(struct kernel_spin_look *l)
+{
+	struct rusage u;
+
+	l->at = host_now();
+	l->robbed = getrusage(RUSAGE_THREAD, &u) ? 0 : (u64)u.ru_nivcsw;
+}
+
 static void choose(struct kernel_spin *s, bool on)
 {
 	__atomic_store_n(&s->on, on, __ATOMIC_RELAXED);
 }
 
 /* The core is of more use to others: spinning must be clearly faster. */
-static bool spinning_is_better(u64 spinning, u64 asleep)
+static bool spinning_is_better(const struct kernel_spin *s, u64 spinning, u64 asleep)
 {
-	return spinning + spinning / 8 < asleep;
+	return s->robbed < ROBBED && spinning + spinning / 8 < asleep;
 }
 
 /* What is tried has taken too long already. */
@@ -50,11 +62,11 @@ static bool is_lost(const struct kernel_spin *s)
 {
 	if (s->phase != TRY_OTHER)
 		return false;
-	return s->on ? !spinning_is_better(s->sum, s->took[false])
-		     : spinning_is_better(s->took[true], s->sum);
+	return s->on ? !spinning_is_better(s, s->sum, s->took[false])
+		     : spinning_is_better(s, s->took[true], s->sum);
 }
 
-void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns)
+void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns, u64 robbed)
 {
 	struct kernel_spin *s = &k->spin;
 
@@ -63,6 +75,8 @@ void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns)
 	    (!ns && s->phase != STAY))
 		return;
 	s->sum += ns < MOST ? ns : MOST;
+	if (spun && s->phase != STAY)
+		s->robbed += robbed;
 	if (--s->left && !is_lost(s))
 		return;
 	s->took[s->on] = s->sum;
@@ -71,6 +85,7 @@ void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns)
 	switch (s->phase) {
 	case STAY:
 		s->phase = TRY_SAME;
+		s->robbed = 0;
 		return;
 	case TRY_SAME:
 		s->phase = TRY_OTHER;
@@ -79,7 +94,7 @@ void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns)
 	default:
 		s->phase = STAY;
 		s->left = STAYED;
-		choose(s, spinning_is_better(s->took[true], s->took[false]));
+		choose(s, spinning_is_better(s, s->took[true], s->took[false]));
 		return;
 	}
 }

@@ -109,7 +109,6 @@ int kernel_usage(struct goal_engine *e, struct kernel_loaded *l, const struct go
 	u32 i, n = 0;
 
 	l->nops = s->nops;
-	l->nrecv = s->nrecv;
 	l->nbufs = s->nbufs;
 	for (i = 0; i < s->nops; i++) {
 		look(l->flags, &op[i]);

@@ -289,6 +289,8 @@ static void start__waits_for_memory_of_others(void **state)
 	}
 }
 
+#define AHEAD 32 /* runs that a blocking call may be ahead of receivers */
+
 static uint32_t slept;
 
 static void receivers_catch_up(void)
@@ -297,8 +299,14 @@ static void receivers_catch_up(void)
 	fake_release();
 }
 
-/* A rank of so many sleeps each @most runs, of a schedule that receives or not. */
-static void sleeps_each(uint32_t members, uint32_t most, bool receives)
+static void receivers_take_one(void)
+{
+	slept++;
+	fake_release_one();
+}
+
+/* A rank of so many sleeps each 32 runs, of a schedule that receives or not. */
+static void sleeps_each(uint32_t members, bool receives)
 {
 	struct goal_loaded *l, *other;
 	struct goal_graph *g;
@@ -318,13 +326,13 @@ static void sleeps_each(uint32_t members, uint32_t most, bool receives)
 	g = pair_graph(1, members);
 	assert_true(goal_send(g, GOAL_BUF_SEND, 0, 0, 0, 0) >= 0);
 	other = pair_load(&p, 1, g);
-	for (uint32_t n = 0; n < 3 * most; n++) {
+	for (uint32_t n = 0; n < 3 * AHEAD; n++) {
 		struct goal_run_attr attr = { .op_id = n };
 
 		if (receives)
 			assert_int_equal(pair_end(&p, pair_start(&p, 1, other, n, NULL)), 0);
 		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
-		assert_int_equal(slept, n / most);
+		assert_int_equal(slept, n / AHEAD);
 	}
 	fake_release();
 	assert_int_equal(goal_unload(l), 0);
@@ -333,18 +341,45 @@ static void sleeps_each(uint32_t members, uint32_t most, bool receives)
 	nothing_left();
 }
 
-/*
- * A blocking call waits for receivers when it is 32 runs ahead; those of schedules without a receive may
- * be so all together.
- */
+static void waits_for_half(void)
+{
+	struct goal_loaded *l;
+	struct goal_graph *g;
+	struct pair p;
+
+	fake_reset();
+	fake.keeps = true;
+	fake.sleeping = receivers_take_one;
+	slept = 0;
+	pair_create(&p, 2, &kernel);
+	g = pair_graph(0, 2);
+	assert_true(goal_nop(g) >= 0);
+	l = pair_load(&p, 0, g);
+	for (uint32_t n = 0; n < AHEAD + AHEAD / 2; n++) {
+		struct goal_run_attr attr = { .op_id = n };
+
+		assert_int_equal(goal_exec(p.group[0], l, &attr, NULL), 0);
+		/* All in one wait, in which not each one that is free is seen at once. */
+		if (n < AHEAD)
+			assert_int_equal(slept, 0);
+		else
+			assert_in_range(slept, AHEAD / 2 + 1, AHEAD / 2 + 5);
+	}
+	fake_release();
+	assert_int_equal(goal_unload(l), 0);
+	pair_free(&p);
+	nothing_left();
+}
+
+/* A blocking call waits for receivers when it is 32 runs ahead, until they have taken half of them. */
 static void exec__waits_for_receivers_that_are_behind(void **state)
 {
 	(void)state;
-	sleeps_each(2, 32, false);
-	sleeps_each(3, 16, false);
-	sleeps_each(4, 10, false);
-	sleeps_each(2, 32, true);
-	sleeps_each(4, 32, true);
+	sleeps_each(2, false);
+	sleeps_each(4, false);
+	sleeps_each(2, true);
+	sleeps_each(4, true);
+	waits_for_half();
 }
 
 int main(void)

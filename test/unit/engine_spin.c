@@ -16,12 +16,14 @@
 #define US 1000ull
 
 static struct kernel_engine k;
+static uint64_t robbed; /* how often a wait that spins loses the core */
 
 static int fresh(void **state)
 {
 	(void)state;
 	memset(&k, 0, sizeof(k));
 	k.e.spins = true;
+	robbed = 0;
 	kernel_spin_init(&k.spin);
 	return 0;
 }
@@ -35,7 +37,7 @@ static uint32_t waits(uint32_t n, uint64_t spinning, uint64_t asleep)
 		bool on = kernel_spin_on(&k);
 
 		spun += on;
-		kernel_spin_waited(&k, on, on ? spinning : asleep);
+		kernel_spin_waited(&k, on, on ? spinning : asleep, on ? robbed : 0);
 	}
 	return spun;
 }
@@ -77,7 +79,7 @@ static void late__peers_do_not_decide(void **state)
 {
 	(void)state;
 	/* One wait among those that are measured took an hour, since somebody computed. */
-	kernel_spin_waited(&k, kernel_spin_on(&k), 3600000000000ull);
+	kernel_spin_waited(&k, kernel_spin_on(&k), 3600000000000ull, 1);
 	waits(500, 400 * US, 800 * US);
 	assert_true(kernel_spin_on(&k));
 }
@@ -99,12 +101,12 @@ static void clock__is_looked_at_in_trials_alone(void **state)
 	uint32_t looks = 0;
 
 	(void)state;
-	kernel_spin_waited(&k, kernel_spin_on(&k), 0);
+	kernel_spin_waited(&k, kernel_spin_on(&k), 0, 0);
 	for (uint32_t n = 0; n < 16 + 1 + 2048; n++) {
 		bool on = kernel_spin_on(&k), look = kernel_spin_measures(&k);
 
 		looks += look;
-		kernel_spin_waited(&k, on, !look ? 0 : on ? 900 * US : 20 * US);
+		kernel_spin_waited(&k, on, !look ? 0 : on ? 900 * US : 20 * US, 0);
 	}
 	assert_int_equal(looks, 16 + 1);
 	assert_true(kernel_spin_measures(&k));
@@ -119,11 +121,27 @@ static void spins__only_with_cores_enough(void **state)
 	assert_true(waits(10000, 10 * US, 20 * US) > 9000);
 }
 
+static void sleeps__where_others_want_the_core(void **state)
+{
+	(void)state;
+	robbed = 1;
+	/* Four waits of each trial of 16 tell. */
+	assert_int_equal(waits(16 + 4, 10 * US, 20 * US), 4);
+	assert_int_equal(waits(2048 + 16 + 4, 10 * US, 20 * US), 4);
+	robbed = 0;
+	waits(2048 + 16 + 16, 10 * US, 20 * US);
+	assert_int_equal(waits(1000, 10 * US, 20 * US), 1000);
+	/* It stops when they come. */
+	robbed = 1;
+	waits(2048, 10 * US, 20 * US);
+	assert_true(waits(10000, 10 * US, 20 * US) < 100);
+}
+
 static void other__threads_waits_do_not_count(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 10000; i++)
-		kernel_spin_waited(&k, !kernel_spin_on(&k), US);
+		kernel_spin_waited(&k, !kernel_spin_on(&k), US, 0);
 	assert_false(kernel_spin_on(&k));
 	waits(1000, 500 * US, 900 * US);
 	assert_true(kernel_spin_on(&k));
@@ -140,6 +158,7 @@ int main(void)
 		cmocka_unit_test_setup(trials__end_when_they_are_lost, fresh),
 		cmocka_unit_test_setup(clock__is_looked_at_in_trials_alone, fresh),
 		cmocka_unit_test_setup(spins__only_with_cores_enough, fresh),
+		cmocka_unit_test_setup(sleeps__where_others_want_the_core, fresh),
 		cmocka_unit_test_setup(other__threads_waits_do_not_count, fresh),
 	};
 

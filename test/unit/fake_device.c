@@ -652,6 +652,16 @@ void fake_release(void)
 			ends[i].word[k].free = ends[i].word[k].over;
 }
 
+void fake_release_one(void)
+{
+	for (uint32_t i = 0; i < FAKE_ENDPOINTS; i++)
+		for (uint32_t k = 0; ends[i].map && k < ends[i].runs; k++)
+			if (ends[i].word[k].free != ends[i].word[k].over) {
+				ends[i].word[k].free = ends[i].word[k].over;
+				return;
+			}
+}
+
 void fake_end(void)
 {
 	for (uint32_t i = 0; i < FAKE_ENDPOINTS; i++)

@@ -42,6 +42,7 @@ void fake_reset(void);
 /* Let all runs move on as far as they can. */
 void fake_move(void);
 /* Objects whose runs are over can be started again. */
+void fake_release_one(void);
 void fake_release(void);
 /* Every endpoint is over. */
 void fake_end(void);
