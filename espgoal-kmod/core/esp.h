@@ -192,7 +192,7 @@ struct esp_params {
 	u64 rto_min;
 	u64 rto_max;
 	u64 probe_min;   /* the tail-loss probe waits that much longer than it would have to */
-	u64 ack_delay;   /* of those that nobody waits for: a message mostly goes back before */
+	u64 ack_delay;   /* of those that nobody waits for, at least: answers mostly come before */
 	u64 queue_delay; /* the window grows until the round trip exceeds the least one by this or
 			   * by its double, whichever is more */
 	u64 hello_retry; /* first pause; doubles, up to 64 times that */
@@ -203,7 +203,7 @@ struct esp_params {
 	u64 mtu_retry;
 	u64 rail_retry; /* a dead path is tried again */
 	u64 busy_retry; /* pause after BUSY; doubles up to 64 times that */
-	u64 hold;       /* a message is held no longer behind others of its stream */
+	u64 hold;       /* messages held behind others go after that, a few at a time */
 	u64 local_retry; /* pause after the home had no frame or no record; doubles up to 128 times */
 };
 
@@ -619,6 +619,7 @@ struct esp_flow {
 	u32 scouts, unhold; /* bit h: of parked[h] a scout is out; it is to be looked for one */
 	u32 accepted;       /* ... with others, since the last one was accepted */
 	u64 hold_at;        /* earliest esp_msg.again_at of those held, or before it */
+	u8 late;            /* log2 of how many are sent at a time that were held for too long */
 	struct esp_link paused[ESP_PAUSES]; /* PAUSED, by the length of the pause: in order of time */
 	struct esp_link leaving;            /* those with a due time, in order */
 	struct esp_queue common;            /* for endpoints the pool had no queue for */

@@ -7,14 +7,14 @@
  * No one is held for ever: as long as one is, another one of its stream waits for READY, or is out
  * as a scout, or the list is marked (esp_flow.unhold) for a look that sends a scout. The scout is
  * accepted, and then the next one goes, or it is refused, and then the receiver knows of the stream.
- * Lists are by group, and in each one scout at a time is out. Nor is one held for long: runs may
- * start in any order, and the one that a held message is for may be what the others wait for.
+ * Lists are by group, and in each one scout at a time is out. Nor do they wait for long: runs may
+ * start in any order, so those that have waited for a while go a few at a time.
  */
 #include "esp_int.h"
 
 #define GONE_MOST   64 /* messages ended under the lock at a time */
 #define PARK_STEPS  16 /* looks for the place of one, from either end */
-#define LATE_MOST   64 /* messages that were held for too long are sent at a time */
+#define LATE_MOST   6  /* log2 of the messages that were held for too long and are sent at a time */
 #define HOLD_LOOKS  4  /* waiting ones that a new one is compared with */
 #define SCOUTS_MOST 8  /* messages that go at once when a scout was accepted */
 #define STREAMS     8  /* of one list that a look for scouts remembers */
@@ -158,7 +158,9 @@ void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool upto)
 		env_count(f->node, ESP_C_msg_ready, 1);
 		found = true;
 	}
-	if (!found)
+	if (found)
+		f->late = 0;
+	else
 		env_count(f->node, ESP_C_skip_ready_unknown, 1);
 }
 
@@ -184,6 +186,13 @@ static struct esp_msg *first_held(const struct esp_link *list)
 	return NULL;
 }
 
+/* @m has left the list @h, and others wait for what becomes of it. */
+static void scout(struct esp_flow *f, struct esp_msg *m, u32 h)
+{
+	m->scout = true;
+	f->scouts |= 1u << h;
+}
+
 /*
  * A scout, if there is one to be sent; where the last one was accepted, others of its stream go
  * before it.
@@ -206,8 +215,7 @@ static void send_scout(struct esp_flow *f, u32 h)
 		s = w;
 		n--;
 	}
-	s->scout = true;
-	f->scouts |= 1u << h;
+	scout(f, s, h);
 	env_count(f->node, ESP_C_msg_scout, 1);
 }
 
@@ -222,35 +230,53 @@ void esp_hold_look(struct esp_flow *f)
 	f->accepted = 0;
 }
 
-/* One is due, or is not there any more. Some are sent, the others have to wait for their turn. */
-static void end_hold(struct esp_flow *f, u64 now)
+/* Of those in the list @h that are due the first few go, the last of them as a scout; how many. */
+static u32 end_hold(struct esp_flow *f, u32 h, u64 now)
 {
+	u64 later = now + f->node->p.hold;
 	struct esp_link *l, *next;
+	struct esp_msg *last = NULL;
+	u32 n = 0;
+
+	for (l = f->parked[h].next; l != &f->parked[h]; l = next) {
+		struct esp_msg *m = esp_entry(l, struct esp_msg, link);
+
+		next = l->next;
+		if (!m->held)
+			continue;
+		if (now < m->again_at || n >> f->late || f->scouts >> h & 1) {
+			f->hold_at = esp_min(f->hold_at, esp_max(m->again_at, later));
+			continue;
+		}
+		esp_unpark(f, m);
+		env_count(f->node, ESP_C_msg_held_long, 1);
+		last = m;
+		n++;
+	}
+	if (last)
+		scout(f, last, h);
+	return n;
+}
+
+/*
+ * Some are due, or are not there any more. As long as no READY comes in between, each time twice as many
+ * go: a receiver that is merely slow would refuse them all.
+ */
+static void end_holds(struct esp_flow *f, u64 now)
+{
 	u32 h, n = 0;
 
 	f->hold_at = ESP_NEVER;
 	for (h = 0; h < ESP_PARK_HASH; h++)
-		for (l = f->parked[h].next; l != &f->parked[h]; l = next) {
-			struct esp_msg *m = esp_entry(l, struct esp_msg, link);
-
-			next = l->next;
-			if (!m->held)
-				continue;
-			if (now < m->again_at || n == LATE_MOST) {
-				f->hold_at =
-					esp_min(f->hold_at, esp_max(m->again_at, now + ESP_MS));
-				continue;
-			}
-			esp_unpark(f, m);
-			env_count(f->node, ESP_C_msg_held_long, 1);
-			n++;
-		}
+		n += end_hold(f, h, now);
+	if (n && f->late < LATE_MOST)
+		f->late++;
 }
 
 void esp_hold_timer(struct esp_flow *f, u64 now)
 {
 	if (now >= f->hold_at)
-		end_hold(f, now);
+		end_holds(f, now);
 	f->park_at = esp_min(f->park_at, f->hold_at);
 }
 

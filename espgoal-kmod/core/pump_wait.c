@@ -150,16 +150,37 @@ static void ready_some(struct esp_ctl *c, const struct esp_key *k, bool upto, u6
 /* What is to be said when a run has started. */
 struct release {
 	u64 number; /* of the run */
+	u32 nflows; /* that have sent ahead of runs of its stream */
 	u64 near;   /* a message for one up to here would be kept, and for as many again, up to: */
 	u64 upto;
 	/* esp_ctl.link, by what READY calls: the run, those up to upto, all the record has. */
 	struct esp_link one, some, last;
 };
 
+static bool of_stream(const struct release *w, const struct esp_ctl *c)
+{
+	return c->from >> 32 == w->number >> 32;
+}
+
+/*
+ * All who wait get the same share of the half of what may be kept in which nobody is refused (see
+ * esp_keep_most()): with more, they would be called only to be refused again.
+ */
+static void set_upto(struct release *w, const struct esp_ep *ep)
+{
+	u32 most = esp_keep_most(ep), share = ep->node->p.keep_max / 2;
+
+	if (w->nflows > 1)
+		share /= w->nflows;
+	most = esp_min(most, esp_max(share, 1u));
+	w->near = w->number + most / 2;
+	w->upto = esp_min(w->number + most, w->number | 0xffffffff);
+}
+
 /* Under the node's lock. */
 static void release(struct release *w, struct esp_ctl *c)
 {
-	bool stream = c->from >> 32 == w->number >> 32;
+	bool stream = of_stream(w, c);
 
 	if (stream ? c->from > w->near : w->number < c->from || w->number > c->upto)
 		return;
@@ -203,19 +224,20 @@ static struct esp_ctl *pop(struct esp_link *list)
 static void release_ahead(struct esp_member *m, const struct esp_key *k, u64 now)
 {
 	struct esp_node *n = m->ep->node;
-	u32 most = esp_keep_most(m->ep);
 	struct esp_ctl *c, *next;
 	struct release w;
 	struct esp_key key;
 
 	w.number = esp_run_number(k);
-	w.near = w.number + most / 2;
-	w.upto = esp_min(w.number + most, w.number | 0xffffffff);
+	w.nflows = 0;
 	esp_link_init(&w.one);
 	esp_link_init(&w.some);
 	esp_link_init(&w.last);
 	wait_key(&key, k, ESP_CTL_AHEAD);
 	env_node_lock(n);
+	for (c = NULL; (c = esp_wait_next(n, c, &key, ESP_CTL_AHEAD)) != NULL;)
+		w.nflows += of_stream(&w, c);
+	set_upto(&w, m->ep);
 	for (c = esp_wait_next(n, NULL, &key, ESP_CTL_AHEAD); c; c = next) {
 		next = esp_wait_next(n, c, &key, ESP_CTL_AHEAD);
 		release(&w, c);

@@ -168,6 +168,58 @@ static void held_back(void **state)
 	ends();
 }
 
+/* All who are called have room for what they are called for: hardly any is refused again. */
+static void shared(void **state)
+{
+	enum {
+		SENDERS = 4,
+		RUNS = 150
+	};
+	struct home_op r[SENDERS];
+	struct esp_params p;
+	u64 refused;
+	u32 i, k;
+
+	(void)state;
+	esp_params_default(&p);
+	p.keep_max = 64;
+	p.keep_ahead = 32;
+	p.hold = hold;
+	home_open(1 + SENDERS, 1, &p);
+	home.buf = 4096;
+	home.starts = true;
+	for (k = 0; k < SENDERS; k++)
+		r[k] = (struct home_op){ GOAL_OP_RECV, k + 1, 0, k * LEN, LEN };
+	for (i = 0; i <= RUNS; i++) {
+		for (k = 0; k < SENDERS; k++) {
+			struct home_op s = { GOAL_OP_SEND, 0, 0, 0, LEN };
+
+			home_start(home.node[k + 1], FIRST + i, &s, 1);
+		}
+		/* The flows are open before they are many. */
+		if (!i) {
+			home_start(home.node[0], FIRST, r, SENDERS);
+			assert_true(home_pass(50 * ESP_MS, home_idle));
+		}
+	}
+	home_pass(100 * ESP_MS, NULL);
+	refused = home_counted(ESP_C_refused_run);
+	assert_true(refused > SENDERS);
+	for (i = 1; i <= RUNS; i++) {
+		struct home_run *run = home_start(home.node[0], FIRST + i, r, SENDERS);
+
+		home_pass(4 * home.delay + 100 * ESP_US, NULL);
+		assert_true(run->over);
+		assert_int_equal(run->run.status, 0);
+		assert_true(home.node[0]->ep.nkept <= 32);
+	}
+	assert_int_equal(home_counted(ESP_C_refused_run), refused);
+	assert_int_equal(home.node[0]->n.nkept, 0);
+	assert_true(home_pass(500 * ESP_MS, home_idle));
+	home_close();
+	home.starts = false;
+}
+
 /* Only those of the same stream are: others may have started long ago. */
 static void others_are_not_held(void **state)
 {
@@ -192,11 +244,14 @@ static void others_are_not_held(void **state)
 	ends();
 }
 
-/* Nor for long: the run of one that is held may start first, and the others may wait for that. */
+/*
+ * Nor for long: the run of one that is held may start first, and the others may wait for that. They go
+ * by 1, 2, 4 and so on.
+ */
 static void not_for_long(void **state)
 {
 	struct home_run *r;
-	u32 i;
+	u32 i, left;
 
 	(void)state;
 	hold = 20 * ESP_MS;
@@ -209,7 +264,13 @@ static void not_for_long(void **state)
 	}
 	assert_int_equal(home.node[0]->flows->f.nheld, 9);
 	assert_false(r->over);
-	home_pass(30 * ESP_MS, NULL);
+	for (i = 1, left = 9; i <= 4; i *= 2) {
+		home_pass(20 * ESP_MS, NULL);
+		left -= i;
+		assert_int_equal(home.node[0]->flows->f.nheld, left);
+		assert_false(r->over);
+	}
+	home_pass(20 * ESP_MS, NULL);
 	good(r, FIRST + 9);
 	assert_int_equal(home.node[0]->flows->f.nheld, 0);
 	for (i = 1; i <= 10; i++)
@@ -410,6 +471,7 @@ int main(void)
 		cmocka_unit_test(of_no_bytes),
 		cmocka_unit_test(far_ahead),
 		cmocka_unit_test(held_back),
+		cmocka_unit_test(shared),
 		cmocka_unit_test(others_are_not_held),
 		cmocka_unit_test(not_for_long),
 		cmocka_unit_test(the_first_ends),
