@@ -610,16 +610,17 @@ struct esp_flow {
 	struct esp_path path[ESP_PATHS];
 	u8 npaths; /* those behind have had neither a rail nor an address said */
 	/* out */
-	u32 mid;                 /* next message id */
+	bool answers; /* messages went out since the last frame of acknowledgements only */
+	u32 mid;      /* next message id */
 	u32 pn_first, mid_first; /* of this incarnation */
 	u32 nmsgs;
 	struct esp_link open;                  /* messages whose id holds the window, ascending */
 	struct esp_link parked[ESP_PARK_HASH]; /* PARKED, by group */
 	u32 nheld;                             /* of them, esp_msg.held */
-	u32 scouts, unhold; /* bit h: of parked[h] a scout is out; it is to be looked for one */
-	u32 accepted;       /* ... with others, since the last one was accepted */
-	u64 hold_at;        /* earliest esp_msg.again_at of those held, or before it */
-	u8 late;            /* log2 of how many are sent at a time that were held for too long */
+	u32 scouts, unhold;     /* bit h: of parked[h] a scout is out; it is to be looked for one */
+	u32 accepted;           /* ... with others, since the last one was accepted */
+	u64 hold_at;            /* earliest esp_msg.again_at of those held, or before it */
+	u8 late[ESP_PARK_HASH]; /* log2 of how many go at a time that were held for too long */
 	struct esp_link paused[ESP_PAUSES]; /* PAUSED, by the length of the pause: in order of time */
 	struct esp_link leaving;            /* those with a due time, in order */
 	struct esp_queue common;            /* for endpoints the pool had no queue for */

@@ -14,7 +14,8 @@
 
 #define GONE_MOST   64 /* messages ended under the lock at a time */
 #define PARK_STEPS  16 /* looks for the place of one, from either end */
-#define LATE_MOST   6  /* log2 of the messages that were held for too long and are sent at a time */
+#define LATE_MOST   6 /* log2 of the messages of a list that go at a time when they were held long */
+#define LATE_ALL    64 /* ... and of the messages of a flow */
 #define HOLD_LOOKS  4  /* waiting ones that a new one is compared with */
 #define SCOUTS_MOST 8  /* messages that go at once when a scout was accepted */
 #define STREAMS     8  /* of one list that a look for scouts remembers */
@@ -159,7 +160,7 @@ void esp_msg_ready(struct esp_flow *f, const struct esp_key *k, bool upto)
 		found = true;
 	}
 	if (found)
-		f->late = 0;
+		f->late[head(k)] = 0;
 	else
 		env_count(f->node, ESP_C_skip_ready_unknown, 1);
 }
@@ -230,22 +231,29 @@ void esp_hold_look(struct esp_flow *f)
 	f->accepted = 0;
 }
 
-/* Of those in the list @h that are due the first few go, the last of them as a scout; how many. */
-static u32 end_hold(struct esp_flow *f, u32 h, u64 now)
+/*
+ * Of those in the list @h that are due the first few go, up to @most, whatever the scout does: it may be
+ * long under way. Each time twice as many go, as long as no READY comes in between: a receiver that is
+ * merely slow would refuse them all. How many.
+ */
+static u32 end_hold(struct esp_flow *f, u32 h, u32 most, u64 now)
 {
 	u64 later = now + f->node->p.hold;
 	struct esp_link *l, *next;
 	struct esp_msg *last = NULL;
+	bool any = false;
 	u32 n = 0;
 
+	most = (u32)esp_min(most, 1u << f->late[h]);
 	for (l = f->parked[h].next; l != &f->parked[h]; l = next) {
 		struct esp_msg *m = esp_entry(l, struct esp_msg, link);
 
 		next = l->next;
 		if (!m->held)
 			continue;
-		if (now < m->again_at || n >> f->late || f->scouts >> h & 1) {
+		if (now < m->again_at || n == most) {
 			f->hold_at = esp_min(f->hold_at, esp_max(m->again_at, later));
+			any = true;
 			continue;
 		}
 		esp_unpark(f, m);
@@ -253,24 +261,23 @@ static u32 end_hold(struct esp_flow *f, u32 h, u64 now)
 		last = m;
 		n++;
 	}
-	if (last)
+	if (last && !(f->scouts >> h & 1))
 		scout(f, last, h);
+	if (!any)
+		f->late[h] = 0;
+	else if (n && f->late[h] < LATE_MOST)
+		f->late[h]++;
 	return n;
 }
 
-/*
- * Some are due, or are not there any more. As long as no READY comes in between, each time twice as many
- * go: a receiver that is merely slow would refuse them all.
- */
+/* Some are due, or are not there any more. */
 static void end_holds(struct esp_flow *f, u64 now)
 {
-	u32 h, n = 0;
+	u32 h, left = LATE_ALL;
 
 	f->hold_at = ESP_NEVER;
 	for (h = 0; h < ESP_PARK_HASH; h++)
-		n += end_hold(f, h, now);
-	if (n && f->late < LATE_MOST)
-		f->late++;
+		left -= end_hold(f, h, left, now);
 }
 
 void esp_hold_timer(struct esp_flow *f, u64 now)

@@ -164,14 +164,16 @@ static bool of_stream(const struct release *w, const struct esp_ctl *c)
 
 /*
  * All who wait get the same share of the half of what may be kept in which nobody is refused (see
- * esp_keep_most()): with more, they would be called only to be refused again.
+ * esp_keep_most()): with more, they would be called only to be refused again. A flow is that of a node,
+ * on which there may be several members.
  */
-static void set_upto(struct release *w, const struct esp_ep *ep)
+static void set_upto(struct release *w, const struct esp_member *m)
 {
-	u32 most = esp_keep_most(ep), share = ep->node->p.keep_max / 2;
+	u32 most = esp_keep_most(m->ep), share = m->ep->node->p.keep_max / 2;
+	const struct esp_table *t = m->table;
 
-	if (w->nflows > 1)
-		share /= w->nflows;
+	if (w->nflows > 1 || t->nranks > t->npeers)
+		share /= w->nflows * ((t->nranks + t->npeers - 1) / t->npeers);
 	most = esp_min(most, esp_max(share, 1u));
 	w->near = w->number + most / 2;
 	w->upto = esp_min(w->number + most, w->number | 0xffffffff);
@@ -219,7 +221,7 @@ static struct esp_ctl *pop(struct esp_link *list)
  * one READY calls many messages while there is still work here. With other runs of the group in
  * between it is said for each run when it starts. When nothing more stands behind a record it ends:
  * runs may start out of order, and what is still too far ahead is refused again. The work is
- * proportional to the flows that READY goes to.
+ * proportional to the flows that have sent ahead of runs.
  */
 static void release_ahead(struct esp_member *m, const struct esp_key *k, u64 now)
 {
@@ -237,7 +239,7 @@ static void release_ahead(struct esp_member *m, const struct esp_key *k, u64 now
 	env_node_lock(n);
 	for (c = NULL; (c = esp_wait_next(n, c, &key, ESP_CTL_AHEAD)) != NULL;)
 		w.nflows += of_stream(&w, c);
-	set_upto(&w, m->ep);
+	set_upto(&w, m);
 	for (c = esp_wait_next(n, NULL, &key, ESP_CTL_AHEAD); c; c = next) {
 		next = esp_wait_next(n, c, &key, ESP_CTL_AHEAD);
 		release(&w, c);

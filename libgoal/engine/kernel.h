@@ -42,7 +42,7 @@ struct kernel_spin {
 	u32 left;    /* waits of this phase, ... */
 	u64 sum;     /* ... and ns of those that were */
 	u64 took[2]; /* ns of the waits measured last: asleep, spinning */
-	u64 robbed;  /* times that the spinning ones lost the core to others */
+	u32 robbed;  /* waits in which the spinning ones lost the core to others */
 };
 
 /* What is looked at before and after a wait that is measured. */
@@ -207,7 +207,8 @@ bool kernel_object_sending(const struct kernel_engine *k);
  * for the receivers: who runs hundreds of calls ahead only makes work for them. @waits: it does so
  * already.
  */
-bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l, bool waits);
+bool kernel_object_ahead(struct kernel_engine *k, const struct goal_group *g,
+			 struct kernel_loaded *l, bool waits);
 void kernel_object_put(struct kernel_loaded *l, struct kernel_object *o);
 void kernel_objects_free(struct kernel_loaded *l); /* those of an unloaded schedule */
 

@@ -11,10 +11,12 @@
 #define ASK_AGAIN 10000000 /* ns */
 #define LOOKS     4        /* objects that a start looks at before it asks for another one */
 /*
- * Runs of a schedule that blocking calls may be ahead of a receiver. Who has come so far waits until
- * only half of them are left: there is time, and so it sleeps once for many calls.
+ * Runs of a schedule that blocking calls may be ahead of a receiver, whose kernel keeps some of each
+ * member's: all members together, but each at least what is acknowledged at once. Who has come so far
+ * waits until only half of them are left: there is time, and so it sleeps once for many calls.
  */
-#define AHEAD 32
+#define AHEAD       32
+#define AHEAD_LEAST 12
 
 /* Messages of its last run may still wait for their receivers. */
 static bool startable(const struct kernel_engine *k, const struct kernel_object *o)
@@ -65,13 +67,19 @@ static bool settle(struct kernel_engine *k, struct kernel_loaded *l, u32 most)
 	return l->idle;
 }
 
-bool kernel_object_ahead(struct kernel_engine *k, struct kernel_loaded *l, bool waits)
+bool kernel_object_ahead(struct kernel_engine *k, const struct goal_group *g,
+			 struct kernel_loaded *l, bool waits)
 {
-	u32 most = waits ? AHEAD / 2 : AHEAD;
+	u32 most = g->npeers > 1 ? AHEAD / (g->npeers - 1) : AHEAD;
 
+	if (most < AHEAD_LEAST)
+		most = AHEAD_LEAST;
+	if (waits)
+		most /= 2;
 	if (likely(l->nsent < most))
 		return false;
-	settle(k, l, LOOKS);
+	/* Who waits has the time to look at all. */
+	settle(k, l, waits ? l->nsent : LOOKS);
 	return l->nsent >= most;
 }
 
@@ -125,7 +133,7 @@ struct kernel_object *kernel_object_get(struct kernel_engine *k, struct kernel_l
 	struct kernel_object *o;
 
 	*rc = 0;
-	if (likely(settle(k, l, LOOKS)))
+	if (likely(l->idle || settle(k, l, LOOKS)))
 		return pop(l);
 	*rc = -ENOSPC;
 	/* It was refused since the last run here was over; other processes give memory back, too. */

@@ -272,7 +272,7 @@ void kernel_wait_sent(struct kernel_engine *k, const struct goal_group *g, struc
 		bool ahead;
 
 		host_lock(&k->e);
-		ahead = !g->status && kernel_object_ahead(k, l, true);
+		ahead = !g->status && kernel_object_ahead(k, g, l, true);
 		host_unlock(&k->e);
 		if (!ahead || load(&k->head->ended))
 			return;

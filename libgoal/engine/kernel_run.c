@@ -129,7 +129,8 @@ int kernel_exec(struct goal_group *g, struct goal_loaded *l, const struct goal_r
 		return -ECHILD;
 	a.done = NULL;
 	host_lock(&k->e);
-	if (unlikely(l->engine == g->engine && kernel_object_ahead(k, kernel_loaded(l), false))) {
+	if (unlikely(l->engine == g->engine &&
+		     kernel_object_ahead(k, g, kernel_loaded(l), false))) {
 		host_unlock(&k->e);
 		kernel_wait_sent(k, g, kernel_loaded(l), idle);
 		host_lock(&k->e);

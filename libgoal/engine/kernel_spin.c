@@ -5,16 +5,17 @@
  * it is measured: now and then some waits of each kind, then for a long while the better one. Members
  * of a group count the same calls, so that they mostly try the same at the same time. Who spins may be
  * faster himself and yet keep the others from running, until all spin and everything is slow; so nobody
- * does where spinning processes are preempted. Called by kernel_run.c and kernel_progress.c.
+ * does where spinning processes are preempted. Called by kernel_run.c.
  */
 #include <sys/resource.h>
 
 #include "kernel.h"
 
-#define TRIED  16         /* waits of a kind that are measured, ... */
-#define STAYED 2048       /* ... and those until that is done again */
-#define MOST   4000000ull /* ns: how long others compute says nothing about either kind */
-#define ROBBED 4          /* times that a trial of spinning may lose the core to others: fewer */
+#define TRIED  16          /* waits of a kind that are measured, ... */
+#define STAYED 2048        /* ... and those until that is done again */
+#define MOST   4000000ull  /* ns: how long others compute says nothing about either kind */
+#define SLICES 50000000ull /* ns: in longer ones everybody is preempted some time */
+#define ROBBED 4           /* waits of a trial that may lose the core to others: fewer */
 
 enum {
 	STAY,
@@ -75,8 +76,8 @@ void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns, u64 robbed)
 	    (!ns && s->phase != STAY))
 		return;
 	s->sum += ns < MOST ? ns : MOST;
-	if (spun && s->phase != STAY)
-		s->robbed += robbed;
+	if (spun && s->phase != STAY && ns < SLICES)
+		s->robbed += robbed > 0;
 	if (--s->left && !is_lost(s))
 		return;
 	s->took[s->on] = s->sum;

@@ -79,7 +79,12 @@ static void late__peers_do_not_decide(void **state)
 {
 	(void)state;
 	/* One wait among those that are measured took an hour, since somebody computed. */
-	kernel_spin_waited(&k, kernel_spin_on(&k), 3600000000000ull, 1);
+	kernel_spin_waited(&k, kernel_spin_on(&k), 3600000000000ull, 0);
+	waits(15, 400 * US, 800 * US);
+	assert_true(kernel_spin_on(&k));
+	kernel_spin_waited(&k, kernel_spin_on(&k), 3600000000000ull, 1000);
+	waits(3, 400 * US, 800 * US);
+	kernel_spin_waited(&k, kernel_spin_on(&k), 3000 * US, 1000);
 	waits(500, 400 * US, 800 * US);
 	assert_true(kernel_spin_on(&k));
 }

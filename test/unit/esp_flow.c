@@ -250,6 +250,29 @@ static void turns(u64 delay, u64 thinks, u64 *acks, u64 *probes)
 	home_close();
 }
 
+/* Who only receives acknowledges soon, however long he thinks that the way is. */
+static void without_answers(void **state)
+{
+	struct home_op s = { GOAL_OP_SEND, 1, 0, 0, 8 }, r = { GOAL_OP_RECV, 0, 0, 64, 8 };
+	struct esp_params p = params();
+	u64 probes;
+	u32 i;
+
+	(void)state;
+	home_open(2, 1, &p);
+	exchange(1, 1, 100000, 500 * ESP_MS);
+	home_pass(50 * ESP_MS, NULL);
+	home.node[1]->flows->f.path[0].srtt = 5 * ESP_MS;
+	probes = home_counted(ESP_C_tail_probes);
+	for (i = 2; i < 20; i++) {
+		home_start(home.node[1], i, &r, 1);
+		home_start(home.node[0], i, &s, 1);
+		home_pass(5 * ESP_MS, NULL);
+	}
+	assert_int_equal(home_counted(ESP_C_tail_probes), probes);
+	home_close();
+}
+
 /* An acknowledgement goes with the answer, if that comes in time; how long it waits depends on the way. */
 static void with_answers(void **state)
 {
@@ -273,10 +296,11 @@ static void with_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes),        cmocka_unit_test(many_in_one),
-		cmocka_unit_test(not_ready),    cmocka_unit_test(random_loss),
-		cmocka_unit_test(hostile),      cmocka_unit_test(single_credit),
-		cmocka_unit_test(acknowledges), cmocka_unit_test(with_answers),
+		cmocka_unit_test(sizes),           cmocka_unit_test(many_in_one),
+		cmocka_unit_test(not_ready),       cmocka_unit_test(random_loss),
+		cmocka_unit_test(hostile),         cmocka_unit_test(single_credit),
+		cmocka_unit_test(acknowledges),    cmocka_unit_test(with_answers),
+		cmocka_unit_test(without_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

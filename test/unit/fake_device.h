@@ -41,9 +41,9 @@ extern struct fake fake;
 void fake_reset(void);
 /* Let all runs move on as far as they can. */
 void fake_move(void);
-/* Objects whose runs are over can be started again. */
-void fake_release_one(void);
+/* Objects whose runs are over can be started again; the first one. */
 void fake_release(void);
+void fake_release_one(void);
 /* Every endpoint is over. */
 void fake_end(void);
 
