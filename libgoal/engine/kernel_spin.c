@@ -13,6 +13,7 @@
 
 #define TRIED  16          /* waits of a kind that are measured, ... */
 #define STAYED 2048        /* ... and those until that is done again */
+#define GLANCE 64          /* of those that spin meanwhile one in so many is looked at, too */
 #define MOST   4000000ull  /* ns: how long others compute says nothing about either kind */
 #define SLICES 50000000ull /* ns: in longer ones everybody is preempted some time */
 #define ROBBED 4           /* waits of a trial that may lose the core to others: fewer */
@@ -36,7 +37,10 @@ bool kernel_spin_on(const struct kernel_engine *k)
 
 bool kernel_spin_measures(const struct kernel_engine *k)
 {
-	return __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED) && k->spin.phase != STAY;
+	const struct kernel_spin *s = &k->spin;
+
+	return __atomic_load_n(&k->e.spins, __ATOMIC_RELAXED) &&
+	       (s->phase != STAY || (s->on && !(s->left % GLANCE)));
 }
 
 void kernel_spin_look(struct kernel_spin_look *l)
@@ -78,6 +82,9 @@ void kernel_spin_waited(struct kernel_engine *k, bool spun, u64 ns, u64 robbed)
 	s->sum += ns < MOST ? ns : MOST;
 	if (spun && s->phase != STAY && ns < SLICES)
 		s->robbed += robbed > 0;
+	/* Who shares the core since lately is noticed before thousands of slow waits. */
+	if (s->phase == STAY && spun && robbed && ns < SLICES)
+		s->left = 1;
 	if (--s->left && !is_lost(s))
 		return;
 	s->took[s->on] = s->sum;

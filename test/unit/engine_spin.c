@@ -136,9 +136,9 @@ static void sleeps__where_others_want_the_core(void **state)
 	robbed = 0;
 	waits(2048 + 16 + 16, 10 * US, 20 * US);
 	assert_int_equal(waits(1000, 10 * US, 20 * US), 1000);
-	/* It stops when they come. */
+	/* It stops soon after they have come. */
 	robbed = 1;
-	waits(2048, 10 * US, 20 * US);
+	waits(64 + 16 + 16, 10 * US, 20 * US);
 	assert_true(waits(10000, 10 * US, 20 * US) < 100);
 }
 
