@@ -172,7 +172,8 @@ static void set_upto(struct release *w, const struct esp_member *m)
 	u32 most = esp_keep_most(m->ep), share = m->ep->node->p.keep_max / 2;
 	const struct esp_table *t = m->table;
 
-	if (w->nflows > 1 || t->nranks > t->npeers)
+	/* There may be none: other streams, and other groups, have notes in the same list. */
+	if (w->nflows)
 		share /= w->nflows * ((t->nranks + t->npeers - 1) / t->npeers);
 	most = esp_min(most, esp_max(share, 1u));
 	w->near = w->number + most / 2;
