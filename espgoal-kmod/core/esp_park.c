@@ -14,8 +14,8 @@
 
 #define GONE_MOST   64 /* messages ended under the lock at a time */
 #define PARK_STEPS  16 /* looks for the place of one, from either end */
-#define LATE_MOST   6 /* log2 of the messages of a list that go at a time when they were held long */
-#define LATE_ALL    64 /* ... and of the messages of a flow */
+#define LATE_MOST   6  /* log2 of how many of a list go at a time that were held too long */
+#define LATE_ALL    64 /* how many of a flow */
 #define HOLD_LOOKS  4  /* waiting ones that a new one is compared with */
 #define SCOUTS_MOST 8  /* messages that go at once when a scout was accepted */
 #define STREAMS     8  /* of one list that a look for scouts remembers */

@@ -173,8 +173,10 @@ static void set_upto(struct release *w, const struct esp_member *m)
 	const struct esp_table *t = m->table;
 
 	/* There may be none: other streams, and other groups, have notes in the same list. */
-	if (w->nflows)
-		share /= w->nflows * ((t->nranks + t->npeers - 1) / t->npeers);
+	if (w->nflows) {
+		share /= w->nflows;
+		share /= (t->nranks - 1) / t->npeers + 1; /* apart, since a product may overflow */
+	}
 	most = esp_min(most, esp_max(share, 1u));
 	w->near = w->number + most / 2;
 	w->upto = esp_min(w->number + most, w->number | 0xffffffff);
