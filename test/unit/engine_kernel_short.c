@@ -305,6 +305,15 @@ static void receivers_take_one(void)
 	fake_release_one();
 }
 
+static void receivers_are_behind(struct pair *p, uint32_t members, void (*sleeping)(void))
+{
+	fake_reset();
+	fake.keeps = true;
+	fake.sleeping = sleeping;
+	slept = 0;
+	pair_create(p, members, &kernel);
+}
+
 /* A rank of so many sleeps each @most runs, of a schedule that receives or not. */
 static void sleeps_each(uint32_t members, uint32_t most, bool receives)
 {
@@ -312,11 +321,7 @@ static void sleeps_each(uint32_t members, uint32_t most, bool receives)
 	struct goal_graph *g;
 	struct pair p;
 
-	fake_reset();
-	fake.keeps = true;
-	fake.sleeping = receivers_catch_up;
-	slept = 0;
-	pair_create(&p, members, &kernel);
+	receivers_are_behind(&p, members, receivers_catch_up);
 	g = pair_graph(0, members);
 	if (receives)
 		assert_true(goal_recv(g, GOAL_BUF_RECV, 0, 0, 1, 0) >= 0);
@@ -347,11 +352,7 @@ static void waits_for_half(void)
 	struct goal_graph *g;
 	struct pair p;
 
-	fake_reset();
-	fake.keeps = true;
-	fake.sleeping = receivers_take_one;
-	slept = 0;
-	pair_create(&p, 2, &kernel);
+	receivers_are_behind(&p, 2, receivers_take_one);
 	g = pair_graph(0, 2);
 	assert_true(goal_nop(g) >= 0);
 	l = pair_load(&p, 0, g);
