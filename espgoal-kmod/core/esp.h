@@ -71,6 +71,7 @@
  *	struct esp_member *env_member_find(n, u64 cookie, u64 nonce), void env_member_get(m),
  *		env_member_put(m)
  *	struct esp_member *env_member_next(n, struct esp_member *prev)	as above
+ *	bool env_any_ep(n)	is any endpoint here, be it one that lingers?
  *	enum esp_ep_state env_ep_state(n, u64 cookie)	a home whose endpoints publish their cookies only
  *		when they are open may answer GONE to one it does not know
  *	struct esp_run *env_run_find(m, u32 opid, u32 start)	started and not over; env_run_get(r),
@@ -366,6 +367,7 @@ enum esp_item_kind {
 	ESP_ITEM_HEAD,    /* RTS of msg, or its only MSG of no bytes */
 	ESP_ITEM_CANCEL,  /* of msg */
 	ESP_ITEM_CTL,     /* ctl */
+	ESP_ITEM_GONE,    /* of the endpoint whose cookie from is */
 	ESP_ITEM_GRANT,   /* of the reception mid */
 	ESP_ITEM_STOP,    /* of the reception mid */
 	ESP_ITEM_REFUSED, /* of mid */
@@ -411,7 +413,6 @@ enum esp_ctl_kind {
 	ESP_CTL_READY,    /* in flow->ctl until said */
 	ESP_CTL_ABORT,    /* in flow->ctl until said */
 	ESP_CTL_ASK,      /* the same; key names the run, src the rank that waits */
-	ESP_CTL_GONE,     /* the same; key.cookie */
 	ESP_CTL_EARLY,    /* an abort ahead of its group; in node->wait and flow->waits */
 };
 
@@ -628,8 +629,8 @@ struct esp_flow {
 	struct esp_link ctl;  /* to be said */
 	struct esp_link ctls; /* those and the ones in flight */
 	struct esp_link say;  /* receptions: grants, STOP */
-	u64 gone[ESP_GONES];  /* cookies of the GONE among ctls */
-	u32 ngone;
+	u64 gone[ESP_GONES]; /* cookies of endpoints of which GONE is to be said, or is under way */
+	u32 ngone, gone_said; /* gone_said: bits, those under way */
 	u64 gone_at; /* so much of the time that the peer's GONEs may take is used up */
 	struct esp_msg *tx_hash[ESP_TX_HASH];
 	/* in */

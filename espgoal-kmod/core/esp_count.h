@@ -33,6 +33,7 @@
 	X(drop_hello_elsewhere) /* an OPEN from where the peer is not, and it lives */ \
 	X(drop_reset)         /* of another connection id than the peer's */ \
 	X(drop_flow_memory)   /* no memory for a flow */ \
+	X(drop_nobody)        /* who opens a flow finds no endpoint here */ \
 	/* frames of a flow, dropped whole */ \
 	X(drop_state)         /* the flow is not open (yet) */ \
 	X(drop_path)          /* no such path */ \

@@ -22,6 +22,7 @@ static void fresh(struct esp_flow *f)
 	f->mid = f->mid_first;
 	f->cid_peer = 0;
 	f->nrefused = 0;
+	f->gone_said = 0;
 	memset(f->mid_seen, 0, sizeof(f->mid_seen));
 	memset(f->mid_busy, 0, sizeof(f->mid_busy));
 	f->npaths = 0;
@@ -158,6 +159,11 @@ void esp_flow_unsay(struct esp_flow *f, struct esp_todo *t)
 	f->ngone = 0;
 }
 
+static bool something_to_tell(const struct esp_flow *f)
+{
+	return esp_linked(&f->ctls) || f->ngone;
+}
+
 /* Frames to the old id find nobody any more. */
 void esp_flow_rename(struct esp_flow *f)
 {
@@ -273,7 +279,7 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 		f->state = ESP_FLOW_IDLE;
 	else if (!f->vouched)
 		esp_flow_end(f, 0, t);
-	else if (f->nmsgs || esp_linked(&f->ctls) || f->nrx || t->now < f->watch_until)
+	else if (f->nmsgs || something_to_tell(f) || f->nrx || t->now < f->watch_until)
 		esp_hello_start(f, t);
 	else
 		esp_flow_end(f, 0, t);
@@ -339,7 +345,7 @@ bool esp_flow_waits(const struct esp_flow *f)
 /* Is there anything in it? */
 bool esp_flow_busy(const struct esp_flow *f)
 {
-	return f->nmsgs || f->nrx || esp_linked(&f->ctls) || esp_flow_waits(f);
+	return f->nmsgs || f->nrx || something_to_tell(f) || esp_flow_waits(f);
 }
 
 /* Does somebody wait for the peer without anything in flight that would show its death? */
@@ -369,7 +375,8 @@ void esp_flow_timer(struct esp_flow *f, struct esp_todo *t)
 
 	if (f->state == ESP_FLOW_DEAD)
 		return;
-	if (esp_flow_waits(f) && esp_since(t->now, f->progress) >= n->p.death) {
+	/* What has just begun to wait, on another CPU, is not armed yet, and its progress is an old one. */
+	if (f->waiting && esp_flow_waits(f) && esp_since(t->now, f->progress) >= n->p.death) {
 		env_count(n, ESP_C_flow_dead, 1);
 		t->died = f->vouched && !f->guessed; /* else it may have been somebody else */
 		esp_flow_end(f, -EHOSTUNREACH, t);

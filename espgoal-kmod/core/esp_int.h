@@ -525,7 +525,9 @@ void esp_ctl_init(struct esp_ctl *c); /* all but the account */
 
 /* Under the flow's lock: may this GONE be said, and one that was said or will not be. */
 bool esp_gone_add(struct esp_flow *f, u64 cookie);
-void esp_gone_drop(struct esp_flow *f, const struct esp_ctl *c);
+u32 esp_gone_next(const struct esp_flow *f);
+void esp_gone_again(struct esp_flow *f, u64 cookie);
+void esp_gone_over(struct esp_flow *f, u64 cookie);
 
 /* esp_group.c, all under the node's lock. */
 struct esp_tomb *esp_tomb_find(struct esp_member *m, u32 opid, u32 start);
@@ -626,7 +628,6 @@ void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
 bool esp_note_group(struct esp_member *m, s32 status, u32 rank, u64 now);
 void esp_tell_all(struct esp_node *n, u64 now);
 /* Something about @k of this kind is said in @f, for the endpoint @by; not if there is no memory now. */
-void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 by, u64 now);
 /* @r waits for the rank @src of this node. */
 void esp_watch_local(struct esp_run *r, u32 src, u64 now);
 /* Its refusals (1), and its early aborts (2), are forgotten. */

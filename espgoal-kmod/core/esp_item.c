@@ -118,8 +118,10 @@ static void item_acked(struct esp_flow *f, struct esp_item *i, struct esp_todo *
 	case ESP_ITEM_CTL:
 		esp_unlink(&i->of);
 		esp_unlink(&i->ctl->all);
-		esp_gone_drop(f, i->ctl);
 		esp_append(&t->ctls, &i->ctl->link);
+		break;
+	case ESP_ITEM_GONE:
+		esp_gone_over(f, i->from);
 		break;
 	case ESP_ITEM_STOP:
 		rx = esp_rx_find(f, i->mid);
@@ -163,6 +165,9 @@ static void item_again(struct esp_flow *f, struct esp_item *i)
 		break;
 	case ESP_ITEM_CTL:
 		esp_append(&f->ctl, &i->ctl->link);
+		break;
+	case ESP_ITEM_GONE:
+		esp_gone_again(f, i->from);
 		break;
 	case ESP_ITEM_GRANT:
 	case ESP_ITEM_STOP:

@@ -25,7 +25,6 @@ struct build {
 	u64 now;
 	u32 limit; /* of total_len */
 	u32 msgs;  /* chunks of messages */
-	bool gone; /* there is a GONE in it, and one is all that counts */
 	bool eliciting;
 	bool awaited; /* the last bytes of a long message are in it, or a scout */
 };
@@ -170,14 +169,6 @@ static bool put_ctl(struct build *b, struct esp_ctl *c)
 		a->start = cpu_to_le32(c->key.start);
 		a->from = cpu_to_le32(c->key.src);
 		env_count(b->f->node, ESP_C_ask_said, 1);
-	} else if (c->kind == ESP_CTL_GONE) {
-		struct esp_gone *g = b->gone ? NULL : chunk(b, ESP_K_GONE, 0, sizeof(*g), 0);
-
-		if (!g)
-			return false;
-		b->gone = true;
-		g->cookie = cpu_to_le64(c->key.cookie);
-		env_count(b->f->node, ESP_C_gone_said, 1);
 	} else {
 		struct esp_abort *a =
 			chunk(b, ESP_K_ABORT, c->group ? ESP_ABORT_GROUP : 0, sizeof(*a), 0);
@@ -196,6 +187,27 @@ static bool put_ctl(struct build *b, struct esp_ctl *c)
 	i = item(b, ESP_ITEM_CTL, 0);
 	i->ctl = c;
 	esp_append(&c->items, &i->of);
+	return true;
+}
+
+/* One in a frame is all that counts. */
+static bool put_gone(struct build *b)
+{
+	struct esp_flow *f = b->f;
+	u32 i = esp_gone_next(f);
+	struct esp_gone *g;
+
+	if (i == f->ngone)
+		return true;
+	if (!item_ready(b))
+		return false;
+	g = chunk(b, ESP_K_GONE, 0, sizeof(*g), 0);
+	if (!g)
+		return false;
+	g->cookie = cpu_to_le64(f->gone[i]);
+	f->gone_said |= 1u << i;
+	item(b, ESP_ITEM_GONE, 0)->from = f->gone[i];
+	env_count(f->node, ESP_C_gone_said, 1);
 	return true;
 }
 
@@ -266,6 +278,8 @@ static void put_control(struct build *b)
 	while (esp_linked(&f->ctl))
 		if (!put_ctl(b, esp_entry(f->ctl.next, struct esp_ctl, link)))
 			return;
+	if (!put_gone(b))
+		return;
 	while (esp_linked(&f->say))
 		if (!put_say(b, esp_entry(f->say.next, struct esp_rx, say)))
 			return;
@@ -529,7 +543,6 @@ static bool begin(struct build *b, struct esp_flow *f, struct esp_path *p, struc
 	b->first = NULL;
 	b->now = t->now;
 	b->msgs = 0;
-	b->gone = false;
 	b->eliciting = false;
 	b->awaited = false;
 	b->limit = (u32)esp_min(p->mtu, p->rail->mtu); /* which may just have changed */
@@ -691,7 +704,7 @@ bool esp_news_pending(const struct esp_flow *f)
 {
 	u32 i;
 
-	if (esp_linked(&f->ctl) || esp_linked(&f->say))
+	if (esp_linked(&f->ctl) || esp_linked(&f->say) || esp_gone_next(f) != f->ngone)
 		return true;
 	for (i = 0; i < f->nrefused; i++)
 		if (!(f->refused_how[i] & ESP_REFUSED_SAID))

@@ -4,7 +4,8 @@
  * their receive, aborts for their group. One record per flow and run, or per flow and group for
  * all runs that are not here yet, however many messages it stands for; a bounded number per
  * flow. Everything here is under the node's lock, but for the GONEs of a flow, which are bounded
- * for the same reason: the peer chooses how many there are.
+ * for the same reason: the peer chooses how many there are. They are in the flow itself, since a
+ * node says them when its last endpoint has gone, and with it all memory that endpoints bring.
  */
 #include "esp_int.h"
 
@@ -86,20 +87,47 @@ bool esp_gone_add(struct esp_flow *f, u64 cookie)
 	for (i = 0; i < f->ngone; i++)
 		if (f->gone[i] == cookie)
 			return false;
-	/* Strangers are many, and must not take all records there are. */
+	/* Strangers are many, and none of them waits for more than one. */
 	if (f->ngone == (f->vouched ? ESP_GONES : 1))
 		return false;
+	f->gone_said &= ~(1u << f->ngone);
 	f->gone[f->ngone++] = cookie;
 	return true;
 }
 
-void esp_gone_drop(struct esp_flow *f, const struct esp_ctl *c)
+/* The place of one that is to be said; ngone: there is none. */
+u32 esp_gone_next(const struct esp_flow *f)
 {
 	u32 i;
 
-	for (i = 0; c->kind == ESP_CTL_GONE && i < f->ngone; i++)
-		if (f->gone[i] == c->key.cookie) {
-			f->gone[i] = f->gone[--f->ngone];
-			return;
-		}
+	for (i = 0; i < f->ngone && f->gone_said >> i & 1; i++)
+		;
+	return i;
+}
+
+static u32 place_of(const struct esp_flow *f, u64 cookie)
+{
+	u32 i;
+
+	for (i = 0; i < f->ngone && f->gone[i] != cookie; i++)
+		;
+	return i;
+}
+
+/* The frame that said it was lost. */
+void esp_gone_again(struct esp_flow *f, u64 cookie)
+{
+	f->gone_said &= ~(1u << place_of(f, cookie));
+}
+
+/* The peer has heard it. */
+void esp_gone_over(struct esp_flow *f, u64 cookie)
+{
+	u32 i = place_of(f, cookie), last;
+
+	if (i == f->ngone)
+		return; /* what was to be said is not any more */
+	last = --f->ngone;
+	f->gone[i] = f->gone[last];
+	f->gone_said = (f->gone_said & ~(1u << i)) | (f->gone_said >> last & 1) << i;
 }

@@ -222,8 +222,7 @@ void esp_say(struct esp_flow *f, struct esp_ctl *c, u64 now)
 
 	esp_batch_enter(f->node);
 	env_flow_lock(f);
-	no = f->state == ESP_FLOW_DEAD ||
-	     (c->kind == ESP_CTL_GONE && !esp_gone_add(f, c->key.cookie));
+	no = f->state == ESP_FLOW_DEAD;
 	if (!no) {
 		esp_append(&f->ctls, &c->all);
 		esp_append(&f->ctl, &c->link);
@@ -507,6 +506,9 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 	if (!esp_hello_alike(h))
 		refusal = ESP_REJECT_ORDER;
 	f = refusal ? NULL : open_flow(r, h, now);
+	/* FULL asks to wait, and nobody may ever come; to whom a flow still leads GONE is said. */
+	if (!f && !refusal && !env_any_ep(n))
+		return ESP_C_drop_nobody;
 	if (!f) {
 		o = reply(r, ESP_BUCKET_HELLO, now);
 		if (o) {

@@ -505,27 +505,15 @@ void esp_member_removed(struct esp_member *m, u64 now)
 	forget_group(m->ep->node, &k, now);
 }
 
-/* Without memory the next time. */
-void esp_say_of(struct esp_flow *f, u8 kind, const struct esp_key *k, u64 by, u64 now)
-{
-	struct esp_ctl *c = env_ctl_get(f->node, by);
-
-	if (!c)
-		return;
-	esp_ctl_init(c);
-	c->kind = kind;
-	c->flow = f;
-	c->key = *k;
-	esp_say(f, c, now);
-}
-
+/* It needs no memory: the endpoint may have been the last one here. */
 void esp_say_gone(struct esp_flow *f, u64 cookie, u64 now)
 {
-	struct esp_key k;
-
-	memset(&k, 0, sizeof(k));
-	k.cookie = cookie;
-	esp_say_of(f, ESP_CTL_GONE, &k, 0, now);
+	esp_batch_enter(f->node);
+	env_flow_lock(f);
+	if (f->state != ESP_FLOW_DEAD && esp_gone_add(f, cookie))
+		esp_batch_push(f);
+	env_flow_unlock(f);
+	esp_batch_leave(f->node, now);
 }
 
 /* What @m knows of the failure of a run. False: it has not failed for it. */

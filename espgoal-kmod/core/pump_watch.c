@@ -240,7 +240,7 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	const struct esp_table *tab = r->m->table;
 	const struct esp_peer *peer = &tab->peer[tab->rank[src].peer];
 	struct esp_flow *f;
-	struct esp_key k;
+	struct esp_ctl *c;
 
 	if (!memcmp(peer->node, n->id, sizeof(n->id))) {
 		esp_watch_local(r, src, now);
@@ -255,13 +255,18 @@ static void watch(struct esp_run *r, u32 src, u64 now)
 	f->watch_until = now + 3 * n->p.watch;
 	esp_batch_push(f);
 	env_flow_unlock(f);
-	memset(&k, 0, sizeof(k));
-	k.nonce = r->m->nonce;
-	k.cookie = tab->rank[src].cookie;
-	k.opid = r->opid;
-	k.start = r->start;
-	k.src = r->m->rank;
-	esp_say_of(f, ESP_CTL_ASK, &k, r->m->ep->cookie, now);
+	c = env_ctl_get(n, r->m->ep->cookie);
+	if (c) { /* else the next time */
+		esp_ctl_init(c);
+		c->kind = ESP_CTL_ASK;
+		c->flow = f;
+		c->key.nonce = r->m->nonce;
+		c->key.cookie = tab->rank[src].cookie;
+		c->key.opid = r->opid;
+		c->key.start = r->start;
+		c->key.src = r->m->rank;
+		esp_say(f, c, now);
+	}
 	env_flow_put(f);
 }
 

@@ -445,6 +445,11 @@ struct kep *kep_by_cookie(struct knode *n, u64 cookie)
 	return NULL;
 }
 
+bool env_any_ep(struct esp_node *n)
+{
+	return atomic_read(&knode_of(n)->open) != 0;
+}
+
 enum esp_ep_state env_ep_state(struct esp_node *en, u64 cookie)
 {
 	struct knode *n = knode_of(en);

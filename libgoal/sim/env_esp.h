@@ -66,6 +66,7 @@ struct esp_member *env_member_find(struct esp_node *n, u64 cookie, u64 nonce);
 struct esp_member *env_member_next(struct esp_node *n, struct esp_member *prev);
 void env_member_get(struct esp_member *m);
 void env_member_put(struct esp_member *m);
+bool env_any_ep(struct esp_node *n);
 enum esp_ep_state env_ep_state(struct esp_node *n, u64 cookie);
 struct esp_run *env_run_find(struct esp_member *m, u32 opid, u32 start);
 struct esp_run *env_run_next(struct esp_member *m, struct esp_run *prev);

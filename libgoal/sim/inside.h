@@ -85,6 +85,7 @@ struct sim_node {
 	struct sim *s;
 	u32 index;
 	bool alive;
+	u32 eps; /* that are open */
 	bool to_look; /* SIM_EV_LOOK will come */
 	u32 looking;  /* entries that are at it */
 	u8 side;      /* of a partition */

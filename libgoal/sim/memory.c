@@ -161,7 +161,7 @@ void *env_pool_get(struct esp_node *en, enum esp_pool pool)
 
 	if (unlikely(s->c.pool[0] && n->pool_used[pool] >= s->c.pool[pool]))
 		return NULL;
-	if (sim_denied(s))
+	if (sim_denied(s) || !env_any_ep(en))
 		return NULL;
 	n->pool_used[pool]++;
 	return sim_get(s, esp_pool_size(pool));

@@ -43,6 +43,7 @@ void sim_boot(struct sim_node *n)
 		r->hole = 0;
 		esp_rail_up(&r->r, (u8)i, (u16)s->c.mtu, s->now);
 	}
+	n->eps = s->c.ranks_per_node;
 	for (i = 0; i < s->c.ranks_per_node; i++) {
 		struct sim_ep *e = &s->ep[n->index * s->c.ranks_per_node + i];
 
@@ -73,6 +74,7 @@ void sim_ep_kill(struct sim_ep *e, bool clean)
 	while (esp_ep_close(&e->e, &close, clean, s->now))
 		;
 	e->alive = false;
+	e->node->eps--;
 	e->clean = clean;
 	e->closed = s->now;
 	for (g = s->groups; g; g = g->next)
@@ -175,6 +177,24 @@ void sim_flow_forget(struct sim_node *n)
 	esp_flow_kill(&f->f, n->s->now);
 	f->refs--;
 	sim_flow_check_free(f);
+}
+
+/* What endpoints bring with them goes with the last one. */
+bool env_any_ep(struct esp_node *en)
+{
+	const struct sim_node *n = sim_node_of(en);
+	const struct sim *s = n->s;
+	u32 i;
+
+	if (likely(n->eps))
+		return true;
+	for (i = 0; i < s->c.ranks_per_node; i++) {
+		const struct sim_ep *e = &s->ep[n->index * s->c.ranks_per_node + i];
+
+		if (e->clean && s->now - e->closed < s->p.linger)
+			return true;
+	}
+	return false;
 }
 
 /* Cookies are known from endpoints that were open. */

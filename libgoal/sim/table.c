@@ -81,7 +81,7 @@ struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer,
 
 	(void)peer;
 	(void)wanted;
-	if (sim_denied(s))
+	if (sim_denied(s) || !env_any_ep(n))
 		return NULL;
 	f = sim_get(s, sizeof(*f));
 	memset(f, 0, sizeof(*f));

@@ -587,68 +587,6 @@ static void early_of_nobody(void **state)
 	home_close();
 }
 
-/* Whatever the peer asks after, a flow says a few GONEs at a time, and each once. */
-static void gone_bounded(void **state)
-{
-	struct esp_params p = params();
-	struct home_flow *f;
-	u32 i;
-
-	(void)state;
-	home_open(2, 1, &p);
-	transfer(0, 1, 1, 8, 50 * ESP_MS);
-	f = home.node[1]->flows;
-	home.loss = 65536;
-	for (i = 0; i < 3; i++)
-		esp_say_gone(&f->f, 4711, home.now);
-	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 1);
-	for (i = 0; i < 100; i++)
-		esp_say_gone(&f->f, 1000 + i, home.now);
-	/* One as long as no table says who that is. */
-	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 1);
-	f->f.vouched = true;
-	for (i = 0; i < 100; i++)
-		esp_say_gone(&f->f, 1000 + i, home.now);
-	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], ESP_GONES);
-	home_pass(20 * ESP_MS, NULL);
-	home.loss = 0;
-	home_pass(100 * ESP_MS, NULL);
-	assert_int_equal(home.node[1]->pool_used[ESP_POOL_CTL], 0);
-	assert_int_equal(home.node[0]->count[ESP_C_gone_heard], ESP_GONES);
-	esp_say_gone(&f->f, 4711, home.now);
-	home_pass(10 * ESP_MS, NULL);
-	assert_int_equal(home.node[0]->count[ESP_C_gone_heard], ESP_GONES + 1);
-	home_close();
-}
-
-/* And of what a peer says only so much is looked into; of what a stranger says nothing. */
-static void gone_heeded(void **state)
-{
-	struct esp_params p = params();
-	struct home_node *n;
-	u32 i;
-
-	(void)state;
-	home_open(2, 1, &p);
-	transfer(0, 1, 1, 8, 50 * ESP_MS);
-	n = home.node[1];
-	esp_gone_in(&n->flows->f, home.rank[0].cookie, home.now);
-	assert_int_equal(n->count[ESP_C_gone_heard], 0);
-	assert_int_equal(n->m.failed, 0);
-	n->flows->f.vouched = true;
-	for (i = 0; i < 100; i++)
-		esp_gone_in(&n->flows->f, 4711, home.now);
-	assert_int_equal(n->count[ESP_C_gone_heard], ESP_GONES);
-	home_pass(25 * ESP_MS, NULL);
-	for (i = 0; i < 100; i++)
-		esp_gone_in(&n->flows->f, home.rank[0].cookie, home.now);
-	assert_int_equal(n->count[ESP_C_gone_heard], ESP_GONES + 2);
-	assert_int_equal(n->m.failed, 0); /* that takes long with many members: not here */
-	home_look();
-	assert_int_equal(n->m.failed, -ECONNRESET);
-	home_close();
-}
-
 /* Without a record for the next frame a flow waits, longer each time, and goes on at once when it has one. */
 static void patient_without_records(void **state)
 {
@@ -732,6 +670,30 @@ static void probe_needs_a_number(void **state)
 	home_close();
 }
 
+/* The timer comes when something was queued after a long silence, and has not left yet. */
+static void timer_before_output(void **state)
+{
+	struct esp_params p = params();
+	struct home_run *r;
+	struct esp_flow *f;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	home_pass(p.death + ESP_S, NULL);
+	f = &home.node[0]->flows->f;
+	r = recv_run(1, 0, 2, 8);
+	esp_batch_enter(f->node);
+	send_run(0, 1, 2, 8);
+	assert_true(esp_flow_waits(f));
+	esp_timer(f, home.now);
+	assert_int_equal(f->state, ESP_FLOW_UP);
+	esp_batch_leave(f->node, home.now);
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	assert_int_equal(r->run.status, 0);
+	home_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -753,10 +715,9 @@ int main(void)
 		cmocka_unit_test(early_of_a_dead_flow),
 		cmocka_unit_test(probe_needs_a_number),
 		cmocka_unit_test(early_of_nobody),
-		cmocka_unit_test(gone_bounded),
-		cmocka_unit_test(gone_heeded),
 		cmocka_unit_test(patient_without_records),
 		cmocka_unit_test(pulls_outlive),
+		cmocka_unit_test(timer_before_output),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,6 +320,11 @@ unit_tests += %D%/esp_foreign_hello
 %C%_esp_foreign_hello_LDADD = $(esp_libs)
 %C%_esp_foreign_hello_SOURCES = %D%/esp_foreign_hello.c %D%/esp_foreign.h
 
+unit_tests += %D%/esp_gone
+%C%_esp_gone_CPPFLAGS = $(esp_cppflags)
+%C%_esp_gone_CFLAGS = $(unit_cflags)
+%C%_esp_gone_LDADD = $(esp_libs)
+
 unit_tests += %D%/esp_heal
 %C%_esp_heal_CPPFLAGS = $(esp_cppflags)
 %C%_esp_heal_CFLAGS = $(unit_cflags)

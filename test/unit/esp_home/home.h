@@ -47,6 +47,7 @@ struct home_node {
 	bool has_member, alive;
 	bool to_look; /* env_look() was called */
 	enum esp_ep_state ep_state;
+	bool deserted; /* nor is any other endpoint there */
 	struct esp_batch batch;
 	s32 endings;
 	struct home_flow *flows;

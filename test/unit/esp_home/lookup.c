@@ -54,10 +54,13 @@ void env_pool_put(struct esp_node *n, enum esp_pool pool, void *object)
 
 struct esp_flow *env_flow_alloc(struct esp_node *n, const struct esp_peer *peer, bool wanted)
 {
-	struct home_flow *f = home_zalloc(sizeof(*f));
+	struct home_flow *f;
 
 	(void)peer;
 	(void)wanted;
+	if (!env_any_ep(n))
+		return NULL;
+	f = home_zalloc(sizeof(*f));
 	f->node = node_of(n);
 	f->refs = 1;
 	f->timer = ESP_NEVER;
@@ -217,6 +220,11 @@ void env_member_put(struct esp_member *m)
 static struct home_node *node_of_member(struct esp_member *m)
 {
 	return esp_entry(m, struct home_node, m);
+}
+
+bool env_any_ep(struct esp_node *n)
+{
+	return !node_of(n)->deserted;
 }
 
 enum esp_ep_state env_ep_state(struct esp_node *n, u64 cookie)
