@@ -288,6 +288,8 @@ void esp_timer(struct esp_flow *f, u64 now)
 	esp_batch_enter(n);
 	esp_todo_init(&t, n, now);
 	env_flow_lock(f);
+	/* By so much it is late: this node stood still, and the peer is not to blame for that time. */
+	f->progress = esp_min(f->progress + esp_since(now, f->timer), now);
 	f->timer = ESP_NEVER;
 	esp_flow_timer(f, &t);
 	pulls = now >= f->pull_at;

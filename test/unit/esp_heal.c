@@ -694,6 +694,27 @@ static void timer_before_output(void **state)
 	home_close();
 }
 
+/* This node stood still for longer than a peer may be silent: the peer is asked before it counts as dead. */
+static void stood_still(void **state)
+{
+	struct esp_params p = params();
+	struct home_run *r;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	home.loss = 65536;
+	r = recv_run(1, 0, 2, 8);
+	send_run(0, 1, 2, 8);
+	home_pass(20 * ESP_MS, NULL);
+	home.loss = 0;
+	home.now += 2 * p.death;
+	assert_true(home_pass(ESP_S, home_idle));
+	assert_int_equal(home_counted(ESP_C_flow_dead), 0);
+	assert_int_equal(r->run.status, 0);
+	home_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -718,6 +739,7 @@ int main(void)
 		cmocka_unit_test(patient_without_records),
 		cmocka_unit_test(pulls_outlive),
 		cmocka_unit_test(timer_before_output),
+		cmocka_unit_test(stood_still),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
