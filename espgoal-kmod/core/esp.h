@@ -568,14 +568,16 @@ enum esp_flow_state {
 struct esp_flow {
 	struct esp_node *node;
 	struct esp_peer peer;
-	u64 cid;               /* ours */
-	u32 renewed;           /* how often it has begun anew */
-	u64 cid_peer;          /* theirs, once it is known */
-	u64 stamp_peer;        /* of its last attempt that was believed */
-	u64 taken;             /* when */
-	u64 taken_cid;         /* the id in it */
-	struct esp_addr shown; /* where the peer's last OPEN or ACCEPT came from */
-	u64 asked;             /* when a table was asked because of an OPEN */
+	u64 cid;                               /* ours */
+	u32 renewed;                           /* how often it has begun anew */
+	u64 cid_peer;                          /* theirs, once it is known */
+	u64 stamp_peer;                        /* of its last attempt that was believed */
+	u64 taken;                             /* when */
+	u64 taken_cid;                         /* the id in it */
+	struct esp_addr shown;                 /* where the peer's last OPEN or ACCEPT came from */
+	u64 asked;                             /* when a table was asked because of an OPEN */
+	struct esp_addr addr_table[ESP_PATHS]; /* of the peer, in the table that vouched for it */
+	bool returns; /* an OPEN came from there, late perhaps, while the peer is shown elsewhere */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
 	u8 state;  /* enum esp_flow_state */
@@ -631,7 +633,7 @@ struct esp_flow {
 	struct esp_link say;  /* receptions: grants, STOP */
 	u64 gone[ESP_GONES]; /* cookies of endpoints of which GONE is to be said, or is under way */
 	u32 ngone, gone_said; /* gone_said: bits, those under way */
-	u64 gone_at; /* so much of the time that the peer's GONEs may take is used up */
+	u64 gone_at;          /* so much of the time that the peer's GONEs may take is used up */
 	struct esp_msg *tx_hash[ESP_TX_HASH];
 	/* in */
 	u8 nrefused;

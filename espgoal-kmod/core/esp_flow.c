@@ -88,6 +88,7 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 	f->state = ESP_FLOW_UP;
 	f->elsewhere &= f->guessed;
 	f->doubted = 0;
+	f->returns = false;
 	f->cid_peer = le64_to_cpu(h->cid);
 	f->mid_base = le32_to_cpu(h->mid);
 	f->waiting = false;
@@ -243,6 +244,7 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 		return;
 	f->vouched = true;
 	f->guessed = false;
+	memcpy(f->addr_table, peer->addr, sizeof(f->addr_table));
 	/* Its token came back from there; acknowledgements may come from anywhere. */
 	for (i = 0; i < ESP_PATHS; i++)
 		if (f->state == ESP_FLOW_UP &&

@@ -186,6 +186,7 @@ static CORE_APART struct esp_flow *make_flow(struct esp_node *n, const struct es
 	}
 	esp_flow_init(f, n, peer, now);
 	f->vouched = true;
+	memcpy(f->addr_table, peer->addr, sizeof(f->addr_table));
 	if (env_flow_insert(f)) {
 		env_flow_put(f);
 		return env_flow_by_peer(

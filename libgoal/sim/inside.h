@@ -62,8 +62,9 @@ struct sim_flow {
 	u64 when;   /* the timer's last word */
 	u64 queued; /* the event that counts */
 	u32 refs;
-	u32 events; /* queued, stale ones included */
-	u64 stamp;  /* the highest stamp_peer so far */
+	u32 events;            /* queued, stale ones included */
+	u64 stamp;             /* the highest stamp_peer so far */
+	struct esp_addr shown; /* as it was then */
 	bool in_table, touched;
 	bool vouched, guessed; /* as it was when it was looked at */
 };
@@ -85,7 +86,7 @@ struct sim_node {
 	struct sim *s;
 	u32 index;
 	bool alive;
-	u32 eps; /* that are open */
+	u32 eps;      /* that are open */
 	bool to_look; /* SIM_EV_LOOK will come */
 	u32 looking;  /* entries that are at it */
 	u8 side;      /* of a partition */

@@ -275,6 +275,67 @@ static void say_value(u32 to, const struct esp_flow *f, u8 kind, u64 value,
 	say(to, from);
 }
 
+/* Who has taken the place of one who was silent gives it back when that one comes from where the table has him. */
+static void no_staying(void **state)
+{
+	struct home_run *r;
+
+	(void)state;
+	open3();
+	transfer(0, 1, 1, 50 * ESP_MS);
+	r = start(1, GOAL_OP_RECV, 0, 2);
+	home_pass(ESP_MS, NULL);
+	cut = true;
+	claim(1, 0, 77, ~0ull - 1);
+	home_pass(2 * ESP_S, NULL);
+	ngot = 0;
+	claim(1, 0, 77, ~0ull);
+	answer(ESP_T_ACCEPT);
+	assert_int_equal(count(1, ESP_C_flow_replaced), 1);
+	assert_memory_equal(&home.node[1]->flows->f.shown, &place, sizeof(place));
+	cut = false;
+	start(0, GOAL_OP_SEND, 1, 2);
+	assert_true(home_pass(2 * ESP_S, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(count(1, ESP_C_flow_replaced), 2);
+	assert_int_equal(count(0, ESP_C_flow_dead), 0);
+	/* Once more he has to wait until the peer is silent. */
+	ngot = 0;
+	claim(1, 0, 78, ~0ull);
+	assert_int_equal(ngot, 0);
+	transfer(1, 0, 3, 50 * ESP_MS);
+	assert_int_equal(stolen, 0);
+	home_close();
+}
+
+/* Nor is the peer silent that could not be asked yet. */
+static void no_hurrying(void **state)
+{
+	struct home_node *n;
+	u32 i;
+
+	(void)state;
+	open3();
+	transfer(0, 1, 1, 50 * ESP_MS);
+	home_pass(50 * ESP_MS, NULL);
+	n = home.node[1];
+	n->pool_max[ESP_POOL_SENT] = 0;
+	n->flows->f.spare_used = true; /* the flow's own one, too */
+	for (i = 0; i < 4; i++) {
+		claim(1, 0, 77, ~0ull - 4 + i);
+		home_pass(ESP_S, NULL);
+	}
+	assert_int_equal(ngot, 0);
+	n->flows->f.spare_used = false;
+	n->pool_max[ESP_POOL_SENT] = 4096;
+	home_pass(ESP_S / 2, NULL);
+	claim(1, 0, 77, ~0ull);
+	assert_int_equal(ngot, 0);
+	assert_int_equal(count(1, ESP_C_flow_replaced), 0);
+	transfer(0, 1, 2, 50 * ESP_MS);
+	home_close();
+}
+
 /*
  * Nor does he get there by a frame with the peer's address, an acknowledgement of what he never got,
  * and an answer that he guesses.
@@ -555,6 +616,7 @@ int main(void)
 		cmocka_unit_test(no_flooding),    cmocka_unit_test(no_crowding_out),
 		cmocka_unit_test(wrong_table),    cmocka_unit_test(second_table),
 		cmocka_unit_test(no_guessing),    cmocka_unit_test(guessed),
+		cmocka_unit_test(no_staying),     cmocka_unit_test(no_hurrying),
 		cmocka_unit_test(no_pretending),  cmocka_unit_test(no_calling),
 		cmocka_unit_test(going_on),       cmocka_unit_test(vouched),
 		cmocka_unit_test(forgotten),      cmocka_unit_test(moved),
