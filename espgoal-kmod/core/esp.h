@@ -193,7 +193,7 @@ struct esp_params {
 	u64 rto_min;
 	u64 rto_max;
 	u64 probe_min;   /* the tail-loss probe waits that much longer than it would have to */
-	u64 ack_delay;   /* of those that nobody waits for: a message mostly goes back before */
+	u64 ack_delay;   /* of those that nobody waits for, at least: answers mostly come before */
 	u64 queue_delay; /* the window grows until the round trip exceeds the least one by this or
 			   * by its double, whichever is more */
 	u64 hello_retry; /* first pause; doubles, up to 64 times that */
@@ -613,7 +613,8 @@ struct esp_flow {
 	struct esp_path path[ESP_PATHS];
 	u8 npaths; /* those behind have had neither a rail nor an address said */
 	/* out */
-	u32 mid;                 /* next message id */
+	bool answers; /* messages went out since the last frame of acknowledgements only */
+	u32 mid;      /* next message id */
 	u32 pn_first, mid_first; /* of this incarnation */
 	u32 nmsgs;
 	struct esp_link open;                  /* messages whose id holds the window, ascending */

@@ -6,6 +6,7 @@
  * and the receiver's cumulative number may pass over the holes.
  */
 #include "esp_int.h"
+#include "esp_rtt.h"
 
 /* What is due on one path goes with what the others have. */
 void esp_ack_now(struct esp_flow *f, u64 now)
@@ -57,7 +58,7 @@ void esp_pn_note(struct esp_flow *f, struct esp_path *p, u32 pn, u32 back, u8 fl
 	if (at_once || unacked(f) >= f->node->p.ack_every)
 		esp_ack_now(f, now);
 	else
-		p->ack_at = esp_min(p->ack_at, now + f->node->p.ack_delay);
+		p->ack_at = esp_min(p->ack_at, now + esp_rtt_ack(f, p));
 }
 
 /* Bytes of an ACK chunk for @p. */

@@ -38,19 +38,40 @@ static inline u64 esp_rtt_spread(const struct esp_flow *f, const struct esp_path
 	return p->rtt_valid ? 4 * p->rttvar : 2 * f->node->p.rtt_init;
 }
 
+/*
+ * How long an acknowledgement waits for a message to go with. Where frames take long, answers do,
+ * too; but only who answers waits, since his round trip is as old as his last message.
+ */
+static inline u64 esp_rtt_ack(const struct esp_flow *f, const struct esp_path *p)
+{
+	u64 least = f->node->p.ack_delay;
+
+	if (!p->rtt_valid || !f->answers)
+		return least;
+	return esp_min(esp_max(p->srtt + p->srtt / 2, least), 4 * least);
+}
+
+/* How long the peer's may wait: it sees about the same round trip. */
+static inline u64 esp_rtt_acked(const struct esp_flow *f, const struct esp_path *p)
+{
+	u64 least = f->node->p.ack_delay;
+
+	return p->rtt_valid ? esp_min(esp_max(2 * p->srtt, least), 4 * least) : least;
+}
+
 /* How long after the last frame something is missing, if nothing came back. */
 static inline u64 esp_rtt_probe(const struct esp_flow *f, const struct esp_path *p)
 {
 	u64 base = esp_rtt_smooth(f, p);
 
 	/* The peer's timer for an acknowledgement may be a little late. */
-	return base + esp_max(esp_rtt_spread(f, p), base >> 3) + f->node->p.ack_delay +
+	return base + esp_max(esp_rtt_spread(f, p), base >> 3) + esp_rtt_acked(f, p) +
 	       f->node->p.probe_min;
 }
 
 static inline u64 esp_rtt_rto(const struct esp_flow *f, const struct esp_path *p)
 {
-	u64 rto = esp_max(esp_rtt_smooth(f, p) + esp_rtt_spread(f, p) + f->node->p.ack_delay,
+	u64 rto = esp_max(esp_rtt_smooth(f, p) + esp_rtt_spread(f, p) + esp_rtt_acked(f, p),
 			  f->node->p.rto_min);
 
 	rto <<= p->backoff > 16 ? 16 : p->backoff;

@@ -223,13 +223,84 @@ static void acknowledges(void **state)
 	home_close();
 }
 
+/* Each answers @thinks after it was sent to: how many acknowledgements needed a frame, and how many probes. */
+static void turns(u64 delay, u64 thinks, u64 *acks, u64 *probes)
+{
+	struct esp_params p = params();
+	u32 i;
+
+	home_open(2, 1, &p);
+	home.delay = delay;
+	exchange(1000, 1, 100000, 500 * ESP_MS); /* some of it is acknowledged at once */
+	for (i = 0; i < 60; i++) {
+		struct home_op s = { GOAL_OP_SEND, 1 - i % 2, 0, 0, 8 };
+		struct home_op r = { GOAL_OP_RECV, i % 2, 0, 64, 8 };
+
+		if (i == 40) { /* both know the round trip by now */
+			*acks = home_counted(ESP_C_acks_out);
+			*probes = home_counted(ESP_C_tail_probes);
+		}
+		home_start(home.node[1 - i % 2], i, &r, 1);
+		home_start(home.node[i % 2], i, &s, 1);
+		home_pass(delay + thinks, NULL);
+	}
+	*acks = home_counted(ESP_C_acks_out) - *acks;
+	*probes = home_counted(ESP_C_tail_probes) - *probes;
+	assert_true(home_pass(50 * ESP_MS, home_idle));
+	home_close();
+}
+
+/* Who only receives acknowledges soon, however long he thinks that the way is. */
+static void without_answers(void **state)
+{
+	struct home_op s = { GOAL_OP_SEND, 1, 0, 0, 8 }, r = { GOAL_OP_RECV, 0, 0, 64, 8 };
+	struct esp_params p = params();
+	u64 probes;
+	u32 i;
+
+	(void)state;
+	home_open(2, 1, &p);
+	exchange(1, 1, 100000, 500 * ESP_MS);
+	home_pass(50 * ESP_MS, NULL);
+	home.node[1]->flows->f.path[0].srtt = 5 * ESP_MS;
+	probes = home_counted(ESP_C_tail_probes);
+	for (i = 2; i < 20; i++) {
+		home_start(home.node[1], i, &r, 1);
+		home_start(home.node[0], i, &s, 1);
+		home_pass(5 * ESP_MS, NULL);
+	}
+	assert_int_equal(home_counted(ESP_C_tail_probes), probes);
+	home_close();
+}
+
+/* An acknowledgement goes with the answer, if that comes in time; how long it waits depends on the way. */
+static void with_answers(void **state)
+{
+	u64 acks, probes;
+
+	(void)state;
+	turns(5 * ESP_US, 300 * ESP_US, &acks, &probes);
+	assert_int_equal(acks, 0);
+	turns(5 * ESP_US, 700 * ESP_US, &acks, &probes);
+	assert_int_equal(acks, 20);
+	turns(300 * ESP_US, 700 * ESP_US, &acks, &probes);
+	assert_int_equal(acks, 0);
+	assert_int_equal(probes, 0);
+	turns(5 * ESP_MS, 1500 * ESP_US, &acks, &probes);
+	assert_int_equal(acks, 0);
+	turns(5 * ESP_MS, 2500 * ESP_US, &acks, &probes);
+	assert_int_equal(acks, 20);
+	assert_int_equal(probes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes),        cmocka_unit_test(many_in_one),
-		cmocka_unit_test(not_ready),    cmocka_unit_test(random_loss),
-		cmocka_unit_test(hostile),      cmocka_unit_test(single_credit),
-		cmocka_unit_test(acknowledges),
+		cmocka_unit_test(sizes),           cmocka_unit_test(many_in_one),
+		cmocka_unit_test(not_ready),       cmocka_unit_test(random_loss),
+		cmocka_unit_test(hostile),         cmocka_unit_test(single_credit),
+		cmocka_unit_test(acknowledges),    cmocka_unit_test(with_answers),
+		cmocka_unit_test(without_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
