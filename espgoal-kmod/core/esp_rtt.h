@@ -63,10 +63,12 @@ static inline u64 esp_rtt_acked(const struct esp_flow *f, const struct esp_path 
 static inline u64 esp_rtt_probe(const struct esp_flow *f, const struct esp_path *p)
 {
 	u64 base = esp_rtt_smooth(f, p);
-
 	/* The peer's timer for an acknowledgement may be a little late. */
-	return base + esp_max(esp_rtt_spread(f, p), base >> 3) + esp_rtt_acked(f, p) +
-	       f->node->p.probe_min;
+	u64 probe = base + esp_max(esp_rtt_spread(f, p), base >> 3) + esp_rtt_acked(f, p) +
+		    f->node->p.probe_min;
+
+	/* One answer that took seconds must not make the next loss take as long. */
+	return esp_min(probe, f->node->p.rto_max);
 }
 
 static inline u64 esp_rtt_rto(const struct esp_flow *f, const struct esp_path *p)

@@ -715,6 +715,27 @@ static void stood_still(void **state)
 	home_close();
 }
 
+/* An answer that took seconds does not make the next loss take as long. */
+static void slow_once(void **state)
+{
+	struct esp_params p = params();
+	struct esp_path *path;
+
+	(void)state;
+	home_open(2, 1, &p);
+	transfer(0, 1, 1, 8, 50 * ESP_MS);
+	path = &home.node[0]->flows->f.path[0];
+	path->rtt_valid = true;
+	path->srtt = 3 * ESP_S;
+	path->rttvar = ESP_S;
+	home.fate = lose;
+	lose_type = ESP_T_DATA;
+	lose_left = 1;
+	transfer(0, 1, 2, 8, 2 * p.rto_max);
+	assert_int_equal(lose_left, 0);
+	home_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -740,6 +761,7 @@ int main(void)
 		cmocka_unit_test(pulls_outlive),
 		cmocka_unit_test(timer_before_output),
 		cmocka_unit_test(stood_still),
+		cmocka_unit_test(slow_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
