@@ -71,7 +71,7 @@
  *	struct esp_member *env_member_find(n, u64 cookie, u64 nonce), void env_member_get(m),
  *		env_member_put(m)
  *	struct esp_member *env_member_next(n, struct esp_member *prev)	as above
- *	bool env_any_ep(n)	is any endpoint here, be it one that lingers?
+ *	bool env_any_ep(n)	is any endpoint here that may still send or take something?
  *	enum esp_ep_state env_ep_state(n, u64 cookie)	a home whose endpoints publish their cookies only
  *		when they are open may answer GONE to one it does not know
  *	struct esp_run *env_run_find(m, u32 opid, u32 start)	started and not over; env_run_get(r),
@@ -527,6 +527,7 @@ struct esp_path {
 	u64 pong;  /* of the peer's last PING */
 	/* numbers we give out */
 	bool acked_any, starting, limited, rtt_valid;
+	bool answers; /* a message went out here since the last frame of acknowledgements only */
 	u8 backoff;
 	u8 probes; /* frames that may be sent in spite of the window */
 	struct esp_link sent;
@@ -577,7 +578,8 @@ struct esp_flow {
 	struct esp_addr shown;                 /* where the peer's last OPEN or ACCEPT came from */
 	u64 asked;                             /* when a table was asked because of an OPEN */
 	struct esp_addr addr_table[ESP_PATHS]; /* of the peer, in the table that vouched for it */
-	bool returns; /* an OPEN came from there, late perhaps, while the peer is shown elsewhere */
+	bool led;     /* to who was believed from elsewhere when the peer was silent */
+	bool returns; /* an OPEN came from where a table has the peer, late perhaps */
 	u64 doubted; /* when an OPEN came from elsewhere, and since then nothing from the peer; 0 */
 	u8 token[16];
 	u8 state;  /* enum esp_flow_state */
@@ -613,8 +615,7 @@ struct esp_flow {
 	struct esp_path path[ESP_PATHS];
 	u8 npaths; /* those behind have had neither a rail nor an address said */
 	/* out */
-	bool answers; /* messages went out since the last frame of acknowledgements only */
-	u32 mid;      /* next message id */
+	u32 mid;                 /* next message id */
 	u32 pn_first, mid_first; /* of this incarnation */
 	u32 nmsgs;
 	struct esp_link open;                  /* messages whose id holds the window, ascending */

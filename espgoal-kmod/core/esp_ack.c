@@ -6,7 +6,6 @@
  * and the receiver's cumulative number may pass over the holes.
  */
 #include "esp_int.h"
-#include "esp_rtt.h"
 
 /* What is due on one path goes with what the others have. */
 void esp_ack_now(struct esp_flow *f, u64 now)

@@ -88,7 +88,6 @@ void esp_flow_up(struct esp_flow *f, u32 place, const struct esp_addr *from,
 	f->state = ESP_FLOW_UP;
 	f->elsewhere &= f->guessed;
 	f->doubted = 0;
-	f->returns = false;
 	f->cid_peer = le64_to_cpu(h->cid);
 	f->mid_base = le32_to_cpu(h->mid);
 	f->waiting = false;
@@ -244,6 +243,7 @@ void esp_flow_vouch(struct esp_flow *f, const struct esp_peer *peer, struct esp_
 		return;
 	f->vouched = true;
 	f->guessed = false;
+	f->led = false;
 	memcpy(f->addr_table, peer->addr, sizeof(f->addr_table));
 	/* Its token came back from there; acknowledgements may come from anywhere. */
 	for (i = 0; i < ESP_PATHS; i++)
@@ -269,6 +269,10 @@ void esp_flow_reset(struct esp_flow *f, struct esp_todo *t)
 		f->guessed = false;
 		memcpy(f->peer.addr, f->addr_first, sizeof(f->peer.addr));
 		forget_peer(f, t);
+	} else if (f->vouched && f->led) { /* there, and where it is now */
+		f->elsewhere = true;
+		memcpy(f->addr_else, f->peer.addr, sizeof(f->addr_else));
+		memcpy(f->peer.addr, f->addr_table, sizeof(f->peer.addr));
 	}
 	/*
 	 * To nobody that no rank table knows: neither the addresses are known to be right nor
@@ -456,13 +460,17 @@ void esp_flow_arm(struct esp_flow *f, u64 now)
 
 	if (f->state == ESP_FLOW_DEAD)
 		return;
+	if (unlikely(f->timer < now)) {
+		esp_flow_late(f, now);
+		f->timer = now;
+	}
 	waits = esp_flow_waits(f);
 	if (waits && !f->waiting)
 		f->progress = now;
 	f->waiting = waits;
 	if (esp_flow_busy(f))
 		f->used = now;
-	at = next_timer(f, waits);
+	at = esp_max(next_timer(f, waits), now);
 	if (at == f->timer)
 		return;
 	f->timer = at;

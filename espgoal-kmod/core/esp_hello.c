@@ -532,48 +532,6 @@ int esp_hello_token_in(struct esp_flow *f, u32 place, const struct esp_addr *fro
 	return 0;
 }
 
-static bool among(const struct esp_addr *list, const struct esp_addr *a)
-{
-	u32 i;
-
-	for (i = 0; i < ESP_PATHS; i++)
-		if (!memcmp(&list[i], a, sizeof(*a)))
-			return true;
-	return false;
-}
-
-/* Of two tables the one counts from whose address the first answer comes. */
-static void choose_table(struct esp_flow *f, const struct esp_addr *from)
-{
-	if (!f->elsewhere || f->answered)
-		return;
-	if (among(f->peer.addr, from))
-		memcpy(f->addr_table, f->peer.addr, sizeof(f->addr_table));
-	else if (among(f->addr_else, from))
-		memcpy(f->addr_table, f->addr_else, sizeof(f->addr_table));
-}
-
-/* The peer comes from where the tables have it, and the flow has been led elsewhere. */
-static bool comes_back(const struct esp_flow *f, const struct esp_addr *from)
-{
-	return f->vouched && !f->guessed && among(f->addr_table, from) &&
-	       !among(f->addr_table, &f->shown);
-}
-
-/*
- * Its OPEN has an old stamp, so it may be a late copy, and the peer really be elsewhere now. If it is
- * there, one comes with a token that was given from now on.
- */
-static bool returns(struct esp_flow *f, struct esp_todo *t)
-{
-	if (f->returns)
-		return true;
-	f->returns = true;
-	t->new_era = true;
-	env_endings(f->node, 1);
-	return false;
-}
-
 int esp_hello_accept_in(struct esp_flow *f, u32 place, const struct esp_addr *from,
 			const struct esp_hello *h, struct esp_todo *t)
 {
@@ -583,40 +541,9 @@ int esp_hello_accept_in(struct esp_flow *f, u32 place, const struct esp_addr *fr
 	    memcmp(h->node, f->peer.node, sizeof(h->node)) || !from_there(f, place, from))
 		return ESP_C_drop_hello_echo;
 	env_count(f->node, ESP_C_flow_open_up, 1);
-	choose_table(f, from);
+	esp_place_taken(f, from, false);
 	esp_flow_up(f, place, from, h, t);
 	return 0;
-}
-
-/* Is that one of the addresses that we have of the peer? */
-static bool known(const struct esp_flow *f, const struct esp_addr *a)
-{
-	u32 i;
-
-	for (i = 0; i < ESP_PATHS; i++)
-		if (!memcmp(&f->peer.addr[i], a, sizeof(*a)) ||
-		    !memcmp(&f->path[i].addr, a, sizeof(*a)) ||
-		    (f->elsewhere && !memcmp(&f->addr_else[i], a, sizeof(*a))) ||
-		    (f->guessed && !memcmp(&f->addr_first[i], a, sizeof(*a))))
-			return true;
-	return false;
-}
-
-/*
- * Somebody says from elsewhere that he is the peer. Who knows its name can do that, so he is
- * believed only when nothing answers where the peer was; OPEN comes again until then. The time begins
- * when the question is out, which without a record takes a while.
- */
-static bool silent(struct esp_flow *f, const struct esp_todo *t)
-{
-	struct esp_path *p = f->state == ESP_FLOW_UP ? esp_path_pick(f, false) : NULL;
-
-	if (f->doubted && f->heard < f->doubted && !(p && p->say_ping))
-		return esp_since(t->now, f->doubted) >= f->node->p.watch;
-	f->doubted = t->now;
-	if (p)
-		p->say_ping = true;
-	return false;
 }
 
 /* Its token was ours: whoever it is, he is where he says. */
@@ -624,16 +551,16 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 		      const struct esp_hello *h, struct esp_todo *t)
 {
 	u64 stamp = le64_to_cpu(h->stamp), cid = le64_to_cpu(h->cid);
-	bool back = comes_back(f, from);
-	bool moved = f->state != ESP_FLOW_IDLE && !back && !known(f, from);
+	bool back = esp_place_back(f, from);
+	bool moved = f->state != ESP_FLOW_IDLE && !back && !esp_place_known(f, from);
 
 	if (f->state == ESP_FLOW_UP && f->cid_peer == cid && f->stamp_peer == stamp) {
 		send(f, place, from, ESP_T_ACCEPT, cid, h->token, t); /* ours was lost */
 		return 0;
 	}
-	if (stamp <= f->stamp_peer && !(back && returns(f, t)))
+	if (stamp <= f->stamp_peer && !(back && esp_place_returns(f, t)))
 		return ESP_C_drop_hello_stale;
-	if (moved && !silent(f, t))
+	if (moved && !esp_place_silent(f, t))
 		return ESP_C_drop_hello_elsewhere;
 	if (f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN) {
 		if (!moved && memcmp(f->node->id, h->node, sizeof(h->node)) > 0)
@@ -653,7 +580,7 @@ int esp_hello_open_in(struct esp_flow *f, u32 place, const struct esp_addr *from
 	} else {
 		env_count(f->node, ESP_C_flow_accept_up, 1);
 	}
-	choose_table(f, from);
+	esp_place_taken(f, from, moved);
 	f->stamp_peer = stamp;
 	f->taken = t->now;
 	f->taken_cid = cid;

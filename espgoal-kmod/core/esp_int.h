@@ -303,6 +303,14 @@ static inline bool esp_flow_seeks(const struct esp_flow *f)
 	return (f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN) && !f->answered;
 }
 
+/*
+ * By so much its timer is late: this node stood still, and the peer is not to blame for that time.
+ */
+static inline void esp_flow_late(struct esp_flow *f, u64 now)
+{
+	f->progress = esp_min(f->progress + esp_since(now, f->timer), now);
+}
+
 bool esp_flow_busy(const struct esp_flow *f);
 void esp_flow_timer(struct esp_flow *f, struct esp_todo *t);
 void esp_flow_arm(struct esp_flow *f, u64 now);
@@ -523,11 +531,25 @@ void esp_wait_insert(struct esp_node *n, struct esp_flow *f, struct esp_ctl *c,
 void esp_wait_remove(struct esp_ctl *c);
 void esp_ctl_init(struct esp_ctl *c); /* all but the account */
 
-/* Under the flow's lock: may this GONE be said, and one that was said or will not be. */
+/*
+ * Under the flow's lock, what GONE is to be said: of @cookie, too, unless it is or there are too many; the
+ * place in esp_flow.gone of the next, ngone if there is none; what was said was lost, or has come.
+ */
 bool esp_gone_add(struct esp_flow *f, u64 cookie);
 u32 esp_gone_next(const struct esp_flow *f);
 void esp_gone_again(struct esp_flow *f, u64 cookie);
 void esp_gone_over(struct esp_flow *f, u64 cookie);
+
+/*
+ * esp_place.c. Is @a one of the addresses that we have of the peer? Does the peer come from where a table has
+ * it, to a flow that was led elsewhere? May its OPEN be taken in spite of its stamp? Is nothing heard from
+ * where the peer was? An OPEN or ACCEPT from @from is taken; @moved: from an address that was not known.
+ */
+bool esp_place_known(const struct esp_flow *f, const struct esp_addr *a);
+bool esp_place_back(const struct esp_flow *f, const struct esp_addr *from);
+bool esp_place_returns(struct esp_flow *f, struct esp_todo *t);
+bool esp_place_silent(struct esp_flow *f, const struct esp_todo *t);
+void esp_place_taken(struct esp_flow *f, const struct esp_addr *from, bool moved);
 
 /* esp_group.c, all under the node's lock. */
 struct esp_tomb *esp_tomb_find(struct esp_member *m, u32 opid, u32 start);
@@ -627,7 +649,6 @@ void esp_abort_in(struct esp_flow *f, const struct esp_abort *a, u64 now);
 /* The group has failed: false if that is known already. Then esp_tell_all(). */
 bool esp_note_group(struct esp_member *m, s32 status, u32 rank, u64 now);
 void esp_tell_all(struct esp_node *n, u64 now);
-/* Something about @k of this kind is said in @f, for the endpoint @by; not if there is no memory now. */
 /* @r waits for the rank @src of this node. */
 void esp_watch_local(struct esp_run *r, u32 src, u64 now);
 /* Its refusals (1), and its early aborts (2), are forgotten. */

@@ -46,7 +46,7 @@ static inline u64 esp_rtt_ack(const struct esp_flow *f, const struct esp_path *p
 {
 	u64 least = f->node->p.ack_delay;
 
-	if (!p->rtt_valid || !f->answers)
+	if (!p->rtt_valid || !p->answers)
 		return least;
 	return esp_min(esp_max(p->srtt + p->srtt / 2, least), 4 * least);
 }

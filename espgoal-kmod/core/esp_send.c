@@ -527,7 +527,7 @@ static void count_out(struct esp_flow *f, const struct esp_out *o, const struct 
 	env_count(n, ESP_C_frames_out, 1);
 	env_count(n, ESP_C_bytes_out, o->total_len);
 	if (b->msgs || !b->eliciting)
-		f->answers = b->msgs;
+		b->p->answers = b->msgs;
 	env_count(n,
 		  b->msgs        ? ESP_C_data_out
 		  : b->eliciting ? ESP_C_control_out

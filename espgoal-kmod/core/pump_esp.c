@@ -289,8 +289,7 @@ void esp_timer(struct esp_flow *f, u64 now)
 	esp_batch_enter(n);
 	esp_todo_init(&t, n, now);
 	env_flow_lock(f);
-	/* By so much it is late: this node stood still, and the peer is not to blame for that time. */
-	f->progress = esp_min(f->progress + esp_since(now, f->timer), now);
+	esp_flow_late(f, now);
 	f->timer = ESP_NEVER;
 	esp_flow_timer(f, &t);
 	pulls = now >= f->pull_at;
@@ -501,9 +500,12 @@ static int open_in(struct esp_rail *r, const struct esp_addr *from, const struct
 	struct esp_flow *f;
 	struct esp_out *o;
 	u8 refusal = 0;
-	u32 ends = ESP_PEEK(n->token_ends);
+	u32 ends;
 	int why;
 
+	env_node_lock(n); /* with forget_tokens(): before it or behind it, not in between */
+	ends = n->token_ends;
+	env_node_unlock(n);
 	if (!token_good(r, from, h, now))
 		return ESP_C_drop_token;
 	if (!esp_hello_alike(h))

@@ -148,16 +148,6 @@ static u32 check_queues(struct sim *s, const struct esp_flow *f)
 	return n;
 }
 
-static bool in_table(const struct esp_flow *f, const struct esp_addr *a)
-{
-	u32 i;
-
-	for (i = 0; i < ESP_PATHS; i++)
-		if (!memcmp(&f->addr_table[i], a, sizeof(*a)))
-			return true;
-	return false;
-}
-
 static void check_flow(struct sim *s, struct sim_flow *sf)
 {
 	const struct esp_flow *f = &sf->f;
@@ -174,10 +164,10 @@ static void check_flow(struct sim *s, struct sim_flow *sf)
 	/* With the stranger whom a rank table does not know goes what he said. */
 	if (f->vouched && !f->guessed && (!sf->vouched || sf->guessed))
 		sf->stamp = 0;
-	/* And of whoever has led the flow elsewhere, when the peer comes back. */
-	if (f->vouched && in_table(f, &f->shown) && !in_table(f, &sf->shown))
+	/* And with who was believed from elsewhere, when the peer comes back. */
+	if (sf->led && !f->led)
 		sf->stamp = 0;
-	sf->shown = f->shown;
+	sf->led = f->led;
 	sf->vouched = f->vouched;
 	sf->guessed = f->guessed;
 	if (f->stamp_peer < sf->stamp)

@@ -62,11 +62,10 @@ struct sim_flow {
 	u64 when;   /* the timer's last word */
 	u64 queued; /* the event that counts */
 	u32 refs;
-	u32 events;            /* queued, stale ones included */
-	u64 stamp;             /* the highest stamp_peer so far */
-	struct esp_addr shown; /* as it was then */
+	u32 events; /* queued, stale ones included */
+	u64 stamp;  /* the highest stamp_peer so far */
 	bool in_table, touched;
-	bool vouched, guessed; /* as it was when it was looked at */
+	bool vouched, guessed, led; /* as it was when it was looked at */
 };
 
 struct sim_rail {

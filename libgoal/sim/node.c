@@ -136,7 +136,7 @@ void env_look(struct esp_node *en)
 
 static bool busy(const struct esp_flow *f)
 {
-	return f->nmsgs || f->nwaits || f->nrx || esp_linked(&f->ctls);
+	return f->nmsgs || f->nwaits || f->nrx || esp_linked(&f->ctls) || f->ngone;
 }
 
 /* The peer has nothing under way either: what it had to say is settled. */

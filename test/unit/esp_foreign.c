@@ -276,11 +276,10 @@ static void say_value(u32 to, const struct esp_flow *f, u8 kind, u64 value,
 }
 
 /* Who has taken the place of one who was silent gives it back when that one comes from where the table has him. */
-static void no_staying(void **state)
+static struct home_run *take_place(void)
 {
 	struct home_run *r;
 
-	(void)state;
 	open3();
 	transfer(0, 1, 1, 50 * ESP_MS);
 	r = start(1, GOAL_OP_RECV, 0, 2);
@@ -294,17 +293,78 @@ static void no_staying(void **state)
 	assert_int_equal(count(1, ESP_C_flow_replaced), 1);
 	assert_memory_equal(&home.node[1]->flows->f.shown, &place, sizeof(place));
 	cut = false;
+	return r;
+}
+
+static void no_staying(void **state)
+{
+	struct home_run *r;
+	u32 era;
+
+	(void)state;
+	r = take_place();
+	era = home.node[1]->n.token_era;
 	start(0, GOAL_OP_SEND, 1, 2);
 	assert_true(home_pass(2 * ESP_S, home_idle));
 	assert_int_equal(r->run.status, 0);
 	assert_int_equal(count(1, ESP_C_flow_replaced), 2);
 	assert_int_equal(count(0, ESP_C_flow_dead), 0);
+	/* The first of its OPENs might have been a late copy: all tokens became void, and another one came. */
+	assert_true(count(1, ESP_C_drop_hello_stale) >= 1);
+	assert_int_equal(home.node[1]->n.token_era, era + 1);
 	/* Once more he has to wait until the peer is silent. */
 	ngot = 0;
 	claim(1, 0, 78, ~0ull);
 	assert_int_equal(ngot, 0);
 	transfer(1, 0, 3, 50 * ESP_MS);
 	assert_int_equal(stolen, 0);
+	home_close();
+}
+
+/* Nor does he make the peer dead by having forgotten the flow that he has taken, and by denying who he is. */
+static void no_denying(void **state)
+{
+	struct home_run *r;
+
+	(void)state;
+	r = take_place();
+	reset(1, 77);
+	assert_int_equal(count(1, ESP_C_flow_reset), 1);
+	home_pass(ESP_S, NULL);
+	start(0, GOAL_OP_SEND, 1, 2);
+	assert_true(home_pass(2 * ESP_S, home_idle));
+	assert_int_equal(r->run.status, 0);
+	assert_int_equal(home_counted(ESP_C_flow_dead), 0);
+	assert_int_equal(stolen, 0);
+	home_close();
+}
+
+/* Nor does he keep the place of one who came up after him: a table that was asked has that one there. */
+static void no_keeping(void **state)
+{
+	struct home_run *r;
+
+	(void)state;
+	open3();
+	cut = true;
+	r = start(1, GOAL_OP_RECV, 0, 2);
+	start(1, GOAL_OP_SEND, 0, 3);
+	home_pass(2 * ESP_MS, NULL);
+	claim(1, 0, 77, ~0ull - 1);
+	home_pass(2 * ESP_S, NULL);
+	ngot = 0;
+	claim(1, 0, 77, ~0ull);
+	assert_int_equal(count(1, ESP_C_flow_guessed), 1);
+	assert_true(home.node[1]->flows->f.guessed);
+	cut = false;
+	start(0, GOAL_OP_SEND, 1, 2);
+	home_pass(2 * ESP_S, home_idle);
+	assert_true(r->over);
+	assert_int_equal(r->run.status, 0);
+	assert_false(home.node[1]->flows->f.guessed);
+	assert_int_equal(count(0, ESP_C_flow_dead), 0);
+	start(0, GOAL_OP_RECV, 1, 3);
+	assert_true(home_pass(ESP_S, home_idle));
 	home_close();
 }
 
@@ -617,6 +677,7 @@ int main(void)
 		cmocka_unit_test(wrong_table),    cmocka_unit_test(second_table),
 		cmocka_unit_test(no_guessing),    cmocka_unit_test(guessed),
 		cmocka_unit_test(no_staying),     cmocka_unit_test(no_hurrying),
+		cmocka_unit_test(no_denying),     cmocka_unit_test(no_keeping),
 		cmocka_unit_test(no_pretending),  cmocka_unit_test(no_calling),
 		cmocka_unit_test(going_on),       cmocka_unit_test(vouched),
 		cmocka_unit_test(forgotten),      cmocka_unit_test(moved),
