@@ -303,9 +303,7 @@ static inline bool esp_flow_seeks(const struct esp_flow *f)
 	return (f->state == ESP_FLOW_HELLO || f->state == ESP_FLOW_OPEN) && !f->answered;
 }
 
-/*
- * By so much its timer is late: this node stood still, and the peer is not to blame for that time.
- */
+/* By so much its timer is late: this node stood still, and the peer is not to blame for that. */
 static inline void esp_flow_late(struct esp_flow *f, u64 now)
 {
 	f->progress = esp_min(f->progress + esp_since(now, f->timer), now);
@@ -532,8 +530,9 @@ void esp_wait_remove(struct esp_ctl *c);
 void esp_ctl_init(struct esp_ctl *c); /* all but the account */
 
 /*
- * Under the flow's lock, what GONE is to be said: of @cookie, too, unless it is or there are too many; the
- * place in esp_flow.gone of the next, ngone if there is none; what was said was lost, or has come.
+ * Under the flow's lock, of which endpoints GONE is to be said: of @cookie, too, unless it is already, or
+ * there are too many; the place of the next in esp_flow.gone, ngone if there is none; the frame that said
+ * it was lost, or has come.
  */
 bool esp_gone_add(struct esp_flow *f, u64 cookie);
 u32 esp_gone_next(const struct esp_flow *f);
@@ -541,9 +540,10 @@ void esp_gone_again(struct esp_flow *f, u64 cookie);
 void esp_gone_over(struct esp_flow *f, u64 cookie);
 
 /*
- * esp_place.c. Is @a one of the addresses that we have of the peer? Does the peer come from where a table has
- * it, to a flow that was led elsewhere? May its OPEN be taken in spite of its stamp? Is nothing heard from
- * where the peer was? An OPEN or ACCEPT from @from is taken; @moved: from an address that was not known.
+ * esp_place.c. Is @a one of the addresses that we have of the peer? Does the peer come from where a
+ * table has it, to a flow that was led elsewhere? May its OPEN be taken in spite of its stamp? Is nothing
+ * heard from where the peer was? An OPEN or ACCEPT from @from is taken; @moved: from an address that was
+ * not known.
  */
 bool esp_place_known(const struct esp_flow *f, const struct esp_addr *a);
 bool esp_place_back(const struct esp_flow *f, const struct esp_addr *from);

@@ -66,7 +66,10 @@ bool esp_place_returns(struct esp_flow *f, struct esp_todo *t)
 	return false;
 }
 
-/* OPEN comes again until then. The second begins when the question is out: without a record that takes a while. */
+/*
+ * Is nothing heard from where the peer was? Who says from elsewhere that he is the peer sends his OPEN
+ * again until then. The time begins when the question is out, which without a record takes a while.
+ */
 bool esp_place_silent(struct esp_flow *f, const struct esp_todo *t)
 {
 	struct esp_path *p = f->state == ESP_FLOW_UP ? esp_path_pick(f, false) : NULL;

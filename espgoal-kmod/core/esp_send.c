@@ -278,7 +278,7 @@ static void put_control(struct build *b)
 	while (esp_linked(&f->ctl))
 		if (!put_ctl(b, esp_entry(f->ctl.next, struct esp_ctl, link)))
 			return;
-	if (!put_gone(b))
+	if (unlikely(f->ngone) && !put_gone(b))
 		return;
 	while (esp_linked(&f->say))
 		if (!put_say(b, esp_entry(f->say.next, struct esp_rx, say)))
@@ -706,7 +706,9 @@ bool esp_news_pending(const struct esp_flow *f)
 {
 	u32 i;
 
-	if (esp_linked(&f->ctl) || esp_linked(&f->say) || esp_gone_next(f) != f->ngone)
+	if (esp_linked(&f->ctl) || esp_linked(&f->say))
+		return true;
+	if (unlikely(f->ngone) && esp_gone_next(f) != f->ngone)
 		return true;
 	for (i = 0; i < f->nrefused; i++)
 		if (!(f->refused_how[i] & ESP_REFUSED_SAID))
